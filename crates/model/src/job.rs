@@ -1,0 +1,224 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use longshore_values::GoDuration;
+use serde::{Deserialize, Serialize};
+
+use crate::{Affinity, Constraint, JobKey, LogIndex, Resources, Spread, Timestamp};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum JobType {
+    Service,
+    Batch,
+    System,
+    Sysbatch,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum JobStatus {
+    Pending,
+    Running,
+    Dead,
+}
+
+/// A job, complete and valid: only `longshore-jobs` makes one from what clients send.
+///
+/// `document` is the whole job as clients read it back (JSON, all defaults filled in). What the server sets later
+/// (`version` to `stable` below) is kept here and laid over the document when it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    pub key: JobKey,
+    pub name: String,
+    pub kind: JobType,
+    pub region: String,
+    /// 1 to 100.
+    pub priority: u8,
+    pub all_at_once: bool,
+    pub datacenters: Vec<String>,
+    pub node_pool: String,
+    pub constraints: Vec<Constraint>,
+    pub affinities: Vec<Affinity>,
+    pub spreads: Vec<Spread>,
+    pub groups: Vec<TaskGroup>,
+    pub meta: BTreeMap<String, String>,
+    /// JSON of the API's job with all defaults; without what the server sets.
+    pub document: Arc<str>,
+    /// A digest of `document` without what does not make a new version; equal digests are equal jobs.
+    pub document_digest: String,
+
+    /// Stopped by its owner; its allocations are being stopped or are gone.
+    pub stop: bool,
+    pub version: u64,
+    /// Whether a deployment of this version succeeded, or a person said so.
+    pub stable: bool,
+    pub status: JobStatus,
+    pub submit_time: Timestamp,
+    pub create_index: LogIndex,
+    pub modify_index: LogIndex,
+    /// Changes only with the specification, not with `status`.
+    pub job_modify_index: LogIndex,
+}
+
+impl Job {
+    pub fn group(&self, name: &str) -> Option<&TaskGroup> {
+        self.groups.iter().find(|group| group.name == name)
+    }
+    /// Whether allocations of finished tasks count as done (`batch`, `sysbatch`).
+    pub fn is_batch(&self) -> bool {
+        matches!(self.kind, JobType::Batch | JobType::Sysbatch)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskGroup {
+    pub name: String,
+    pub count: u32,
+    pub constraints: Vec<Constraint>,
+    pub affinities: Vec<Affinity>,
+    pub spreads: Vec<Spread>,
+    pub tasks: Vec<Task>,
+    pub restart: RestartPolicy,
+    /// `None` for system jobs, which are not rescheduled.
+    pub reschedule: Option<ReschedulePolicy>,
+    /// `None` for jobs whose updates are not rolled out (batch).
+    pub update: Option<UpdatePolicy>,
+    pub ephemeral_disk: EphemeralDisk,
+    /// At most one.
+    pub networks: Vec<NetworkAsk>,
+    pub meta: BTreeMap<String, String>,
+    pub shutdown_delay: Option<GoDuration>,
+}
+
+impl TaskGroup {
+    pub fn task(&self, name: &str) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.name == name)
+    }
+    /// What one allocation of the group needs, disk included.
+    pub fn total_ask(&self) -> Resources {
+        let mut sum = Resources { disk_mb: self.ephemeral_disk.size_mb, ..Resources::default() };
+        for task in &self.tasks {
+            sum.cpu_mhz += task.resources.cpu_mhz;
+            sum.memory_mb += task.resources.memory_mb;
+        }
+        sum
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub name: String,
+    pub driver: String,
+    pub user: String,
+    /// The `config` block, as the driver will decode it: a JSON object.
+    pub config: serde_json::Value,
+    pub env: BTreeMap<String, String>,
+    pub meta: BTreeMap<String, String>,
+    pub constraints: Vec<Constraint>,
+    pub affinities: Vec<Affinity>,
+    pub resources: Resources,
+    pub restart: RestartPolicy,
+    pub kill_timeout: GoDuration,
+    /// Empty: the driver's own.
+    pub kill_signal: String,
+    pub shutdown_delay: GoDuration,
+    pub leader: bool,
+    pub lifecycle: Option<Lifecycle>,
+    pub logs: LogConfig,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lifecycle {
+    pub hook: LifecycleHook,
+    pub sidecar: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LifecycleHook {
+    Prestart,
+    Poststart,
+    Poststop,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogConfig {
+    pub max_files: u32,
+    pub max_file_size_mb: u32,
+    pub disabled: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RestartMode {
+    Fail,
+    Delay,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestartPolicy {
+    pub attempts: u32,
+    pub interval: GoDuration,
+    pub delay: GoDuration,
+    pub mode: RestartMode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DelayFunction {
+    Constant,
+    Exponential,
+    Fibonacci,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReschedulePolicy {
+    pub attempts: u32,
+    pub interval: GoDuration,
+    pub delay: GoDuration,
+    pub delay_function: DelayFunction,
+    pub max_delay: GoDuration,
+    pub unlimited: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HealthCheck {
+    Checks,
+    TaskStates,
+    Manual,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UpdatePolicy {
+    pub stagger: GoDuration,
+    /// 0: no roll-out, all at once.
+    pub max_parallel: u32,
+    pub health_check: HealthCheck,
+    pub min_healthy_time: GoDuration,
+    pub healthy_deadline: GoDuration,
+    pub progress_deadline: GoDuration,
+    pub auto_revert: bool,
+    pub auto_promote: bool,
+    pub canary: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EphemeralDisk {
+    pub size_mb: i64,
+    pub sticky: bool,
+    pub migrate: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetworkAsk {
+    /// `host`, `bridge`, `none` or `cni/…`.
+    pub mode: String,
+    pub hostname: String,
+    pub ports: Vec<PortAsk>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortAsk {
+    pub label: String,
+    /// The very number that is asked for; `None` for a dynamic one.
+    pub fixed: Option<u16>,
+    /// The port inside of the task's network: 0 for the same as outside, -1 likewise but told to the task.
+    pub to: i32,
+    pub host_network: String,
+}

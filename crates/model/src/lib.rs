@@ -1,0 +1,31 @@
+//! The nouns that decisions are made about. No I/O, no clock, no wire names: what clients see is `longshore-api`'s.
+
+mod allocation;
+mod constraint;
+mod deployment;
+mod evaluation;
+mod ids;
+mod job;
+mod metric;
+mod node;
+mod resources;
+mod task;
+mod timestamp;
+
+pub use allocation::{
+    AllocDeploymentStatus, AllocNetworkStatus, Allocation, ClientStatus, DesiredStatus, DesiredTransition,
+    RescheduleEvent, RescheduleTracker,
+};
+pub use constraint::{Affinity, Constraint, Operator, Spread, SpreadTarget};
+pub use deployment::{Deployment, DeploymentGroup, DeploymentStatus};
+pub use evaluation::{EvalStatus, Evaluation, Trigger};
+pub use ids::{AllocId, BadId, DeploymentId, EvalId, IdSource, JobKey, LogIndex, NodeId, SequentialIds};
+pub use job::{
+    DelayFunction, EphemeralDisk, HealthCheck, Job, JobStatus, JobType, Lifecycle, LifecycleHook, LogConfig,
+    NetworkAsk, PortAsk, ReschedulePolicy, RestartMode, RestartPolicy, Task, TaskGroup, UpdatePolicy,
+};
+pub use metric::{AllocMetric, NodeScore};
+pub use node::{Eligibility, Node, NodeDriver, NodeEvent, NodeNetwork, NodeStatus};
+pub use resources::{AllocatedGroup, AllocatedPort, AllocatedTask, Resources};
+pub use task::{TaskEvent, TaskPhase, TaskState};
+pub use timestamp::Timestamp;
