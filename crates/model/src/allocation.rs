@@ -97,9 +97,11 @@ pub struct Allocation {
     pub node: NodeId,
     pub node_name: String,
     pub job: JobKey,
-    /// The version that this allocation was placed for. The journal does not repeat it (see `longshore-state`).
+    /// The version that this allocation was placed for, or last updated in place to.
     pub job_version: u64,
-    /// The job as of `job_version`; shared by all allocations of that version.
+    /// The job as of `job_version`; shared by all allocations of that version. Not serialised: whoever writes an
+    /// allocation writes its job once beside it, and joins them on reading.
+    #[serde(skip, default = "Job::absent")]
     pub job_spec: Arc<Job>,
     pub group: String,
     /// `<job>.<group>[<index>]`.

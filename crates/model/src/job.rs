@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,38 @@ pub struct Job {
 impl Job {
     pub fn group(&self, name: &str) -> Option<&TaskGroup> {
         self.groups.iter().find(|group| group.name == name)
+    }
+    /// The job of an allocation that was read from a journal or file, where the job stands apart and is joined to it
+    /// by the reader: no groups, no name. Shared by all.
+    pub fn absent() -> Arc<Self> {
+        static ABSENT: LazyLock<Arc<Job>> = LazyLock::new(|| {
+            Arc::new(Job {
+                key: JobKey::new("", ""),
+                name: String::new(),
+                kind: JobType::Service,
+                region: String::new(),
+                priority: 1,
+                all_at_once: false,
+                datacenters: Vec::new(),
+                node_pool: String::new(),
+                constraints: Vec::new(),
+                affinities: Vec::new(),
+                spreads: Vec::new(),
+                groups: Vec::new(),
+                meta: BTreeMap::new(),
+                document: Arc::from("{}"),
+                document_digest: String::new(),
+                stop: true,
+                version: 0,
+                stable: false,
+                status: JobStatus::Dead,
+                submit_time: Timestamp::NEVER,
+                create_index: LogIndex::default(),
+                modify_index: LogIndex::default(),
+                job_modify_index: LogIndex::default(),
+            })
+        });
+        Arc::clone(&ABSENT)
     }
     /// Whether allocations of finished tasks count as done (`batch`, `sysbatch`).
     pub fn is_batch(&self) -> bool {

@@ -1,0 +1,68 @@
+use async_trait::async_trait;
+use longshore_model::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::DriverError;
+
+/// Whose an image name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Provenance {
+    /// A pull or load of ours made the name point where it points.
+    Obtained,
+    /// It was there before us, or somebody else moved it.
+    Foreign,
+}
+
+/// Who needs an image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageHolder {
+    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin`, `container`.
+    pub kind: String,
+    /// The allocation's id, the container's id, the pin's pattern….
+    pub id: String,
+    /// The task's name; empty for others.
+    pub task: String,
+}
+
+/// One image name, as people are told about it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageReport {
+    /// In the familiar form (`redis:7`); for nameless content its id.
+    pub name: String,
+    /// The id that the engine reports; empty while it is not there.
+    pub content_id: String,
+    pub size_bytes: u64,
+    pub provenance: Provenance,
+    /// `pulling`, `held`, `idle`, `removing`, `unsure`, `foreign`, `nameless`, `absent`.
+    pub state: String,
+    pub holders: Vec<ImageHolder>,
+    /// Why it stays, or why it goes, in words.
+    pub reason: String,
+    /// When it will be removed; `None` when it stays.
+    pub due_at: Option<Timestamp>,
+    /// Since when nobody has needed it; `None` while it is needed.
+    pub idle_since: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+    /// Progress of a pull under way, in words; empty otherwise.
+    pub progress: String,
+}
+
+/// One name with its story.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageExplanation {
+    pub report: ImageReport,
+    /// Sentences that answer why it is here, who holds it and when it goes, most important first.
+    pub lines: Vec<String>,
+}
+
+/// What people may ask about the images of a node.
+#[async_trait]
+pub trait Images: Send + Sync {
+    async fn list(&self) -> Result<Vec<ImageReport>, DriverError>;
+
+    /// `None` when no image of that name is known.
+    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError>;
+
+    /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).
+    async fn keeper_note(&self) -> Option<String>;
+}

@@ -1,0 +1,76 @@
+//! What a task driver promises to the node that uses it. There is no driver in here.
+//!
+//! - D1: `accept` has made every hold of the allocation durable when it returns; `forget` gives them back. Between the
+//!   two, attempts, restarts and retries take and give back nothing.
+//! - D2: `start` either returns a handle of a task that runs, or leaves nothing of the attempt behind.
+//! - D3: after `restore` the driver knows which allocations live; before it, it removes nothing.
+//! - D4: dropping the future of `start` cancels the attempt; what it made is ended by the driver itself.
+
+mod error;
+mod fingerprint;
+mod images;
+mod request;
+
+use async_trait::async_trait;
+use longshore_model::{AllocId, Timestamp};
+use longshore_values::GoDuration;
+
+pub use error::{DriverError, ErrorClass};
+pub use fingerprint::{Capabilities, Fingerprint};
+pub use images::{ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
+pub use request::{
+    AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, Recovered,
+    StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,
+};
+
+/// One way to run tasks: `docker`, `raw_exec`, …
+#[async_trait]
+pub trait Driver: Send + Sync {
+    /// The word that a job's `driver` names.
+    fn name(&self) -> &'static str;
+
+    fn capabilities(&self) -> Capabilities;
+
+    /// What the node can tell of this driver now: whether it is there and healthy, with its attributes.
+    async fn fingerprint(&self) -> Fingerprint;
+
+    /// Returns when the fingerprint may have changed since the last call of `fingerprint`.
+    async fn fingerprint_changed(&self);
+
+    /// Whether a task's `config` can be understood, before anything is made. Values may still hold `${…}`.
+    fn check_config(&self, config: &serde_json::Value) -> Result<(), DriverError>;
+
+    /// The node accepts an allocation: its holds are durable when this returns. Repeating it changes nothing.
+    async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError>;
+
+    /// Starts one task, once. The holds of its allocation were taken by `accept`.
+    async fn start(&self, request: StartRequest) -> Result<Started, DriverError>;
+
+    /// Finds a task again that was started before the agent (or the driver) came back.
+    async fn recover(&self, handle: &TaskHandle, request: StartRequest) -> Result<Recovered, DriverError>;
+
+    /// Returns when the task has ended. May be called again after an error.
+    async fn wait(&self, handle: &TaskHandle) -> Result<ExitResult, DriverError>;
+
+    /// Asks the task to end with `signal` (empty: the driver's own), then ends it after `timeout`. Returns when it has ended.
+    async fn stop(&self, handle: &TaskHandle, signal: &str, timeout: GoDuration) -> Result<(), DriverError>;
+
+    /// Removes what is left of an ended task (its container). Repeating it changes nothing.
+    async fn destroy(&self, handle: &TaskHandle) -> Result<(), DriverError>;
+
+    async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError>;
+
+    /// The allocation can never start a task here again; its tasks ended at `ended_at`. Repeating it changes nothing.
+    async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError>;
+
+    /// Said once after the start of the agent, when all allocations of the node's record are known.
+    async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError>;
+
+    /// The driver's images, when it has any.
+    fn images(&self) -> Option<&dyn Images> {
+        None
+    }
+
+    /// The agent ends. Tasks go on; what the driver holds in this process (connections, locks) is given back.
+    async fn shutdown(&self);
+}

@@ -1,0 +1,70 @@
+//! What a node and its server say to each other: the trait and its messages. Within one process it is a call.
+//!
+//! - L1: a node learns of allocations only through `watch_allocations`, and a server of their fate only through
+//!   `report`; both may be repeated and change nothing then.
+//! - L2: `report` has made what it was told durable when it returns.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longshore_model::{
+    AllocId, AllocNetworkStatus, Allocation, ClientStatus, LogIndex, Node, NodeId, TaskState, Timestamp,
+};
+use longshore_values::GoDuration;
+use serde::{Deserialize, Serialize};
+
+/// Why a server could not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The server does not know the node: it must register (again).
+    #[error("the server does not know node {0}")]
+    UnknownNode(NodeId),
+    #[error("the server is shutting down")]
+    ShuttingDown,
+    /// The server could not make it durable, or could not be reached; the same call may succeed later.
+    #[error("the server could not {doing}: {why}")]
+    Unavailable { doing: &'static str, why: String },
+}
+
+/// The answer to a registration or heartbeat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeartbeatOrder {
+    /// The next heartbeat is due within this span.
+    pub ttl: GoDuration,
+}
+
+/// All allocations of a node that the server has not collected yet.
+#[derive(Debug, Clone)]
+pub struct NodeAllocations {
+    /// Ask again with this index.
+    pub index: LogIndex,
+    pub allocations: Vec<Arc<Allocation>>,
+}
+
+/// What a node says of one allocation: the whole present state, not a difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AllocationReport {
+    pub alloc: AllocId,
+    pub client_status: ClientStatus,
+    pub client_description: String,
+    pub task_states: BTreeMap<String, TaskState>,
+    /// Health for its deployment and when it was decided; `None` while undecided.
+    pub healthy: Option<(bool, Timestamp)>,
+    pub network_status: Option<AllocNetworkStatus>,
+}
+
+/// A server, as a node sees it.
+#[async_trait]
+pub trait ServerLink: Send + Sync {
+    /// Makes the node known, or what it says of itself newer.
+    async fn register(&self, node: Node) -> Result<HeartbeatOrder, LinkError>;
+
+    async fn heartbeat(&self, node: NodeId) -> Result<HeartbeatOrder, LinkError>;
+
+    /// Returns when the node's allocations have changed after `after` (at once for 0), or after some minutes as they are.
+    async fn watch_allocations(&self, node: NodeId, after: LogIndex) -> Result<NodeAllocations, LinkError>;
+
+    /// The present state of allocations of `node`.
+    async fn report(&self, node: NodeId, reports: Vec<AllocationReport>) -> Result<(), LinkError>;
+}
