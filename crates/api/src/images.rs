@@ -1,0 +1,69 @@
+//! The image routes, which are Longshore's own: what the agent's image keeper knows of the images of its engine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::GoTime;
+
+/// `GET /v1/client/images`: every image name that the engine has or that somebody here needs.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagesResponse {
+    /// What people should know about the keeper as a whole (another keeper holds the engine, no engine …); empty when all is well.
+    pub note: String,
+    pub images: Vec<ImageStatus>,
+}
+
+/// One name at one content.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageStatus {
+    /// In the familiar form (`redis:7`); for content without a name its id.
+    pub name: String,
+    /// The content's id as the engine reports it; empty while it is not there.
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// As the engine reports it, layers shared with others included.
+    pub size_bytes: u64,
+    /// `obtained` when our own pull or load made the name point there, else `foreign`.
+    pub provenance: String,
+    /// `pulling`, `held`, `idle`, `removing`, `unsure`, `foreign`, `nameless` or `absent`.
+    pub state: String,
+    /// How many holders there are.
+    pub holds: u64,
+    pub holders: Vec<ImageHolder>,
+    /// Why it stays, or why it goes, in words.
+    pub why: String,
+    /// When it will be removed; `null` when it stays.
+    pub due_at: GoTime,
+    /// Since when nobody has needed it; `null` while needed.
+    pub idle_since: GoTime,
+    /// When a task was last granted it; `null` for never.
+    pub last_used: GoTime,
+    /// Of a pull under way, in words; empty otherwise.
+    pub progress: String,
+}
+
+/// Who needs an image.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageHolder {
+    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin` or `container`.
+    pub kind: String,
+    /// What tells it apart: the allocation's id, the container's id, the pin's pattern.
+    #[serde(rename = "ID")]
+    pub id: String,
+    /// The same id, when the holder is a part of an allocation; else empty.
+    #[serde(rename = "AllocID")]
+    pub alloc_id: String,
+    /// Empty for all but tasks.
+    pub task_name: String,
+}
+
+/// `GET /v1/client/image/:name`: one name with its story.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageExplain {
+    pub status: ImageStatus,
+    /// Why it is here, who holds it and when it goes, most important first.
+    pub lines: Vec<String>,
+}
