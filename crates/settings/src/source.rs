@@ -1,0 +1,106 @@
+use std::fmt;
+use std::sync::Arc;
+
+use longshore_values::Place;
+
+/// Longest line that a message repeats below its place; a longer one (JSON on one line) is left out.
+const SHOWN_LINE_MAX: usize = 160;
+
+/// The text of one agent file, and the name by which messages speak of it.
+#[derive(PartialEq, Eq)]
+pub struct Source {
+    /// The path as the person gave it.
+    pub name: String,
+    pub text: String,
+}
+
+impl Source {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), text: text.into() })
+    }
+}
+
+/// The name alone: an agent file may carry secrets.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Source({:?})", self.name)
+    }
+}
+
+/// A run of bytes of a source.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Span {
+    pub source: Arc<Source>,
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Span {
+    /// Line, column and text of the line, for a message.
+    pub fn place(&self) -> Place {
+        let mut place = Place::of_bytes(&self.source.name, &self.source.text, self.start, self.end);
+        if place.line_text.chars().count() > SHOWN_LINE_MAX {
+            place.line_text.clear();
+        }
+        place
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.place())
+    }
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody gave it: the built-in default.
+    Default,
+    /// The defaults of `-dev`.
+    Dev,
+    /// A flag of the command line, with its leading dash.
+    Flag(String),
+    /// A key of an agent file.
+    File(Span),
+    /// A key of `client { options { … } }` that stands for the setting.
+    ClientOption { key: String, span: Option<Span> },
+}
+
+impl Origin {
+    /// The place in a file, where there is one.
+    pub fn place(&self) -> Option<Place> {
+        match self {
+            Self::File(span) | Self::ClientOption { span: Some(span), .. } => Some(span.place()),
+            Self::Default | Self::Dev | Self::Flag(_) | Self::ClientOption { span: None, .. } => None,
+        }
+    }
+
+    /// The file's name, where there is one.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::File(span) | Self::ClientOption { span: Some(span), .. } => Some(&span.source.name),
+            Self::Default | Self::Dev | Self::Flag(_) | Self::ClientOption { span: None, .. } => None,
+        }
+    }
+}
+
+/// `a.hcl:3`, `flag -bind`, `default`.
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Dev => f.write_str("default of -dev"),
+            Self::Flag(name) => write!(f, "flag {name}"),
+            Self::File(span) => {
+                let place = span.place();
+                write!(f, "{}:{}", place.file, place.line)
+            }
+            Self::ClientOption { key, span: Some(span) } => {
+                let place = span.place();
+                write!(f, "client option {key:?} at {}:{}", place.file, place.line)
+            }
+            Self::ClientOption { key, span: None } => write!(f, "client option {key:?}"),
+        }
+    }
+}
