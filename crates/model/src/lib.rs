@@ -3,8 +3,10 @@
 mod allocation;
 mod constraint;
 mod deployment;
+mod digest;
 mod evaluation;
 mod ids;
+mod image_ref;
 mod job;
 mod metric;
 mod node;
@@ -13,13 +15,15 @@ mod task;
 mod timestamp;
 
 pub use allocation::{
-    AllocDeploymentStatus, AllocNetworkStatus, Allocation, ClientStatus, DesiredStatus, DesiredTransition,
-    RescheduleEvent, RescheduleTracker,
+    AllocDeploymentStatus, AllocNetworkStatus, Allocation, AllocationReport, ClientStatus, DesiredStatus,
+    DesiredTransition, RescheduleEvent, RescheduleTracker,
 };
 pub use constraint::{Affinity, Constraint, Operator, Spread, SpreadTarget};
 pub use deployment::{Deployment, DeploymentGroup, DeploymentStatus};
+pub use digest::{BadDigest, ContentId, Digest};
 pub use evaluation::{EvalStatus, Evaluation, Trigger};
 pub use ids::{AllocId, BadId, DeploymentId, EvalId, IdSource, JobKey, LogIndex, NodeId, SequentialIds};
+pub use image_ref::{BadImageRef, ImageRef};
 pub use job::{
     DelayFunction, EphemeralDisk, HealthCheck, Job, JobStatus, JobType, Lifecycle, LifecycleHook, LogConfig,
     NetworkAsk, PortAsk, ReschedulePolicy, RestartMode, RestartPolicy, Task, TaskGroup, UpdatePolicy,
