@@ -4,13 +4,11 @@
 //!   `report`; both may be repeated and change nothing then.
 //! - L2: `report` has made what it was told durable when it returns.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use longshore_model::{
-    AllocId, AllocNetworkStatus, Allocation, ClientStatus, LogIndex, Node, NodeId, TaskState, Timestamp,
-};
+pub use longshore_model::AllocationReport;
+use longshore_model::{Allocation, LogIndex, Node, NodeId};
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
@@ -40,18 +38,6 @@ pub struct NodeAllocations {
     /// Ask again with this index.
     pub index: LogIndex,
     pub allocations: Vec<Arc<Allocation>>,
-}
-
-/// What a node says of one allocation: the whole present state, not a difference.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct AllocationReport {
-    pub alloc: AllocId,
-    pub client_status: ClientStatus,
-    pub client_description: String,
-    pub task_states: BTreeMap<String, TaskState>,
-    /// Health for its deployment and when it was decided; `None` while undecided.
-    pub healthy: Option<(bool, Timestamp)>,
-    pub network_status: Option<AllocNetworkStatus>,
 }
 
 /// A server, as a node sees it.

@@ -170,3 +170,15 @@ impl Allocation {
             && self.task_states.values().all(|state| state.phase == crate::TaskPhase::Dead && !state.failed)
     }
 }
+
+/// What a node says of one allocation: the whole present state, not a difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AllocationReport {
+    pub alloc: AllocId,
+    pub client_status: ClientStatus,
+    pub client_description: String,
+    pub task_states: BTreeMap<String, TaskState>,
+    /// Health for its deployment and when it was decided; `None` while undecided.
+    pub healthy: Option<(bool, Timestamp)>,
+    pub network_status: Option<AllocNetworkStatus>,
+}
