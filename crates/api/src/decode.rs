@@ -11,7 +11,7 @@ use serde::de::value::StringDeserializer;
 use serde::de::{
     self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Why a text could not be read as what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -70,9 +70,7 @@ impl<'de> Deserializer<'de> for Lenient {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self.0 {
             Value::Array(items) => visitor.visit_seq(Items { items: items.into_iter(), next: 0 }),
-            Value::Object(members) => {
-                visitor.visit_map(Members { fields: None, members: members.into_iter(), value: None })
-            }
+            Value::Object(members) => visitor.visit_map(Members { members: members.into_iter(), value: None }),
             scalar => scalar.deserialize_any(visitor).map_err(de::Error::custom),
         }
     }
@@ -89,7 +87,7 @@ impl<'de> Deserializer<'de> for Lenient {
     ) -> Result<V::Value, Fault> {
         match self.0 {
             Value::Object(members) => {
-                visitor.visit_map(Members { fields: Some(fields), members: members.into_iter(), value: None })
+                visitor.visit_map(Members { members: of_fields(fields, members).into_iter(), value: None })
             }
             other => Err(de::Error::custom(format!("expected an object, found {}", describe(&other)))),
         }
@@ -141,9 +139,22 @@ impl<'de> SeqAccess<'de> for Items {
     }
 }
 
+/// The members that belong to a field, under the field's own name.
+fn of_fields(fields: &'static [&'static str], members: Map<String, Value>) -> Map<String, Value> {
+    let mut known = Map::new();
+    let mut exact = Vec::new();
+    for (key, value) in members.into_iter().filter(|(_, value)| !value.is_null()) {
+        if fields.contains(&key.as_str()) {
+            exact.push((key, value));
+        } else if let Some(field) = fields.iter().find(|field| field.eq_ignore_ascii_case(&key)) {
+            known.insert((*field).to_owned(), value);
+        }
+    }
+    known.extend(exact);
+    known
+}
+
 struct Members {
-    /// The fields of the struct that is being read; `None` for a free map.
-    fields: Option<&'static [&'static str]>,
     members: serde_json::map::IntoIter,
     value: Option<(String, Value)>,
 }
@@ -152,20 +163,10 @@ impl<'de> MapAccess<'de> for Members {
     type Error = Fault;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
-        for (key, value) in self.members.by_ref() {
-            let key = match self.fields {
-                Some(_) if value.is_null() => continue,
-                Some(fields) => match canonical(fields, &key) {
-                    Some(field) => field.to_owned(),
-                    None => continue,
-                },
-                None => key,
-            };
-            let of_key: StringDeserializer<Fault> = key.clone().into_deserializer();
-            self.value = Some((key, value));
-            return seed.deserialize(of_key).map(Some);
-        }
-        Ok(None)
+        let Some((key, value)) = self.members.next() else { return Ok(None) };
+        let of_key: StringDeserializer<Fault> = key.clone().into_deserializer();
+        self.value = Some((key, value));
+        seed.deserialize(of_key).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
@@ -174,7 +175,57 @@ impl<'de> MapAccess<'de> for Members {
     }
 }
 
-fn canonical(fields: &'static [&'static str], key: &str) -> Option<&'static str> {
-    let exact = fields.iter().find(|field| **field == key);
-    exact.or_else(|| fields.iter().find(|field| field.eq_ignore_ascii_case(key))).copied()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Job, JobRegisterRequest, Task};
+
+    #[test]
+    fn names_match_in_any_case_and_unknown_ones_are_ignored() {
+        let json = r#"{"job": {"id": "a", "ID": "b", "TASKGROUPS": [{"name": "g", "count": 0}], "Colour": "red"}}"#;
+        let request: JobRegisterRequest = decode(json.as_bytes()).unwrap();
+        let job = request.job.unwrap();
+        assert_eq!(job.id.as_deref(), Some("b"));
+        assert_eq!(job.task_groups[0].count, Some(0), "zero is not absent");
+        assert_eq!(job.priority, None);
+    }
+
+    #[test]
+    fn null_is_absent_but_not_within_free_bodies() {
+        let json = r#"{"Name": null, "Leader": null, "Env": null, "Config": {"Args": [null, 1], "x": null}}"#;
+        let task: Task = decode(json.as_bytes()).unwrap();
+        assert_eq!((task.name.as_str(), task.leader, task.env.len()), ("", false, 0));
+        assert_eq!(task.config["Args"], serde_json::json!([null, 1]));
+        assert_eq!(task.config["x"], Value::Null);
+    }
+
+    #[track_caller]
+    fn check_fault(json: &str, expected: &str) {
+        assert_eq!(decode::<JobRegisterRequest>(json.as_bytes()).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn a_fault_names_the_path_to_the_value() {
+        check_fault(r#"{"Job": {"ID": 5}}"#, "Job.ID: invalid type: integer `5`, expected a string");
+        check_fault(r#"{"Job": []}"#, "Job: expected an object, found a list");
+        check_fault(
+            r#"{"Job": {"TaskGroups": [{}, {"Tasks": [{"KillTimeout": "soon"}]}]}}"#,
+            "Job.TaskGroups[1].Tasks[0].KillTimeout: time: invalid duration \"soon\"",
+        );
+        check_fault(r#"{"Job": {"#, "EOF while parsing an object at line 1 column 9");
+        check_fault("7", "expected an object, found a number");
+    }
+
+    #[test]
+    fn a_body_nested_too_deep_is_a_fault() {
+        let deep = format!("{}{}", r#"{"Config":{"a":"#.to_owned() + &"[".repeat(5_000), "]".repeat(5_000));
+        assert!(matches!(decode::<Task>(deep.as_bytes()), Err(DecodeError::Json(_))));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            let _ = decode::<Job>(&bytes);
+        }
+    }
 }

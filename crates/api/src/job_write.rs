@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::empty::{is_default, null_if_empty};
-use crate::{AllocListStub, AllocMetric, Evaluation, GoTime, Job, JobDiff};
+use crate::{AllocListStub, AllocMetric, Evaluation, Job, JobDiff};
 
 /// The text that a job was parsed from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -167,7 +167,8 @@ pub struct JobPlanResponse {
     /// By group: why what has no room has none.
     #[serde(rename = "FailedTGAllocs", with = "null_if_empty")]
     pub failed_tg_allocs: BTreeMap<String, AllocMetric>,
-    pub next_periodic_launch: GoTime,
+    /// RFC 3339, in the zone of the job.
+    pub next_periodic_launch: Option<String>,
     pub warnings: String,
     pub index: u64,
 }

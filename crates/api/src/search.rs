@@ -15,7 +15,8 @@ pub struct SearchRequest {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct SearchResponse {
-    pub matches: BTreeMap<String, Vec<String>>,
+    /// By context; `None` when nothing matched.
+    pub matches: BTreeMap<String, Option<Vec<String>>>,
     pub truncations: BTreeMap<String, bool>,
     pub index: u64,
     pub last_contact: i64,
