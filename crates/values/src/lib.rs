@@ -5,8 +5,10 @@ mod diagnostic;
 mod duration;
 mod glob;
 mod secret;
+mod version;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use duration::{BadDuration, GoDuration};
 pub use glob::Glob;
 pub use secret::Secret;
+pub use version::{Version, VersionConstraint, VersionRule};
