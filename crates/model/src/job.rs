@@ -14,11 +14,34 @@ pub enum JobType {
     Sysbatch,
 }
 
+impl JobType {
+    /// Nomad's word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Service => "service",
+            Self::Batch => "batch",
+            Self::System => "system",
+            Self::Sysbatch => "sysbatch",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum JobStatus {
     Pending,
     Running,
     Dead,
+}
+
+impl JobStatus {
+    /// Nomad's word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Dead => "dead",
+        }
+    }
 }
 
 /// A job, complete and valid: only `longshore-jobs` makes one from what clients send.
@@ -169,6 +192,17 @@ pub enum LifecycleHook {
     Prestart,
     Poststart,
     Poststop,
+}
+
+impl LifecycleHook {
+    /// Nomad's word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Prestart => "prestart",
+            Self::Poststart => "poststart",
+            Self::Poststop => "poststop",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -30,6 +30,16 @@ pub enum Eligibility {
     Ineligible,
 }
 
+impl Eligibility {
+    /// Nomad's word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Eligible => "eligible",
+            Self::Ineligible => "ineligible",
+        }
+    }
+}
+
 /// What a node's driver says of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NodeDriver {
