@@ -1,0 +1,41 @@
+use std::collections::BTreeSet;
+
+use longshore_model::{ContentId, ImageRef, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::RemovalReason;
+
+/// Content that a pull or load of ours brought while it was absent. What others brought has no record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentRecord {
+    pub id: ContentId,
+    pub state: ContentState,
+    pub obtained_at: Timestamp,
+    pub size_bytes: u64,
+    /// Digest names that pulls of ours left on it. Engines drop them with the last tag of their repository, but not
+    /// when that tag moves away.
+    pub digest_names: BTreeSet<ImageRef>,
+}
+
+/// `Named` → (a pull or load of ours moved its last tag) → `Nameless` → (due) → `Marked` → gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContentState {
+    /// Tags point at it.
+    Named,
+    /// A pull or load of ours moved its last tag away. `idle_since` when nothing needs it.
+    Nameless { idle_since: Option<Timestamp> },
+    /// Being removed under a private name of ours, which goes last.
+    Marked { idle_since: Timestamp, why: RemovalReason },
+}
+
+/// The private name under which nameless content of ours is removed (K5): by name, so that a name which a person gives
+/// it meanwhile keeps it. No registry answers to it.
+pub fn private_name(id: ContentId) -> ImageRef {
+    format!("longshore.invalid/due:{}", id.hex()).parse().unwrap_or_else(|_| ImageRef::from_id(id))
+}
+
+/// Whether a name is one of those.
+pub fn is_private(name: &ImageRef) -> bool {
+    name.repository() == Some("longshore.invalid/due")
+}

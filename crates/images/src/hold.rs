@@ -1,0 +1,37 @@
+use std::collections::BTreeSet;
+
+use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Owner;
+
+/// The durable record that an owner needs a name and, once granted, its content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    pub owner: Owner,
+    pub name: ImageRef,
+    /// When it was taken.
+    pub since: Timestamp,
+    /// What was handed out under this name. More than one only between a grant of other content and the container
+    /// that is made from it: until then the owner keeps what it had.
+    pub granted: BTreeSet<ContentId>,
+    /// When the owner ended. The hold then lingers for the allocation that takes over (K7).
+    pub ended_at: Option<Timestamp>,
+}
+
+/// One allocation takes over from another on this node (K7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Handover {
+    pub predecessor: AllocId,
+    pub successor: AllocId,
+}
+
+/// A person's wish that images whose name matches a pattern are never removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pin {
+    /// A glob, matched against the full and the familiar form of a name.
+    pub pattern: String,
+    /// Who asked for it.
+    pub who: String,
+    pub at: Timestamp,
+}

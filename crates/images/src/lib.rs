@@ -1,0 +1,35 @@
+//! Decides when images are pulled, held, kept and removed. Does no I/O and reads no clock.
+//!
+//! The one that acts feeds events to the keeper, writes the records of each step in one transaction, and only then
+//! carries out the step's actions; outcomes come back as events.
+//!
+//! Words: **content** is what the engine stores. A **name** points at content. A **binding** is one name at one content:
+//! *obtained* when a pull or load of ours made it, else *foreign*. A **hold** is a durable record that an owner needs a
+//! name and, once granted, its content.
+
+mod action;
+mod binding;
+mod content;
+mod event;
+mod hold;
+mod look;
+mod notice;
+mod owner;
+mod policy;
+mod record;
+mod status;
+
+pub use action::{Action, Refusal, Step};
+pub use binding::{Archive, Before, Foreign, ForeignReason, Intent, NameRecord, NameState, RemovalReason};
+pub use content::{ContentRecord, ContentState, is_private, private_name};
+pub use event::{
+    ActId, EVENT_FORMAT, EngineNews, Event, FailureKind, FetchFailure, FetchId, LookId, Need, RemovalAnswer, TagAnswer,
+    Want,
+};
+pub use hold::{Handover, Hold, Pin};
+pub use look::{ContainerSeen, ImageSeen, Seen};
+pub use notice::{Level, Notice, RemovalOutcome};
+pub use owner::Owner;
+pub use policy::Policy;
+pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
+pub use status::{ImageStatus, Provenance, StateWord};

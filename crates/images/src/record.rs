@@ -1,0 +1,82 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{ContentRecord, Handover, Hold, NameRecord, Pin};
+
+/// The format of entries as they are stored; goes up when an older reader could misread them.
+pub const RECORD_FORMAT: u32 = 1;
+
+/// One change to the ledger: the entry under a key is now this one, or gone.
+///
+/// A ledger is a table of key and text. All records of a step are written in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    pub key: String,
+    pub entry: Option<Entry>,
+}
+
+/// What the ledger can hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Entry {
+    Hold(Hold),
+    Handover(Handover),
+    Name(NameRecord),
+    Content(ContentRecord),
+    Pin(Pin),
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored<E> {
+    format: u32,
+    #[serde(flatten)]
+    entry: E,
+}
+
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
+
+/// Why a stored entry cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BadEntry {
+    #[error(
+        "an entry of the image ledger has format {found}; this version reads up to {RECORD_FORMAT}: start the version that wrote it"
+    )]
+    Newer { found: u32 },
+    #[error("an entry of the image ledger cannot be read")]
+    Form(#[source] serde_json::Error),
+}
+
+impl Entry {
+    /// The key that the entry is stored under.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Hold(hold) => format!("hold {} {}", hold.owner, hold.name.full()),
+            Self::Handover(handover) => format!("handover {}", handover.predecessor),
+            Self::Name(record) => format!("name {}", record.name.full()),
+            Self::Content(record) => format!("content {}", record.id),
+            Self::Pin(pin) => format!("pin {}", pin.pattern),
+        }
+    }
+
+    /// As it is stored, with its format.
+    ///
+    /// # Errors
+    /// None that this version's entries can cause.
+    pub fn to_text(&self) -> Result<String, BadEntry> {
+        serde_json::to_string(&Stored { format: RECORD_FORMAT, entry: self }).map_err(BadEntry::Form)
+    }
+
+    /// Reads a stored entry.
+    ///
+    /// # Errors
+    /// When it was written by a newer version, or is damaged.
+    pub fn from_text(text: &str) -> Result<Self, BadEntry> {
+        let Format { format: found } = serde_json::from_str(text).map_err(BadEntry::Form)?;
+        if found > RECORD_FORMAT {
+            return Err(BadEntry::Newer { found });
+        }
+        serde_json::from_str::<Stored<Self>>(text).map(|stored| stored.entry).map_err(BadEntry::Form)
+    }
+}

@@ -1,0 +1,99 @@
+use std::fmt;
+
+use longshore_model::{ContentId, ImageRef, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Hold;
+
+/// What people are told about one name, or about content that has none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageStatus {
+    /// None for nameless content.
+    pub name: Option<ImageRef>,
+    /// None while it is not on the engine, as far as is known.
+    pub content: Option<ContentId>,
+    pub size_bytes: Option<u64>,
+    pub provenance: Provenance,
+    pub state: StateWord,
+    /// Who holds the name.
+    pub holders: Vec<Hold>,
+    /// Ids of containers that need it.
+    pub containers: Vec<String>,
+    /// How many hold the name.
+    pub holds: usize,
+    /// How many hold the content, under whatever name.
+    pub content_holds: usize,
+    /// Why it stays.
+    pub why: String,
+    /// Since when nothing has needed it.
+    pub idle_since: Option<Timestamp>,
+    /// When it goes, if nothing comes between. Never with `gc.image = false`.
+    pub due_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+    /// How often it was granted.
+    pub uses: u64,
+}
+
+/// Whose doing it is that the name stands where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provenance {
+    /// A pull or load of ours made it.
+    Obtained,
+    /// Others did.
+    Foreign,
+    /// It is not there yet.
+    Absent,
+}
+
+/// The state in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StateWord {
+    /// Wanted by a hold, not on the engine.
+    Absent,
+    Pulling,
+    Held,
+    Idle,
+    Removing,
+    Unsure,
+    Foreign,
+    Nameless,
+}
+
+impl StateWord {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Pulling => "pulling",
+            Self::Held => "held",
+            Self::Idle => "idle",
+            Self::Removing => "removing",
+            Self::Unsure => "unsure",
+            Self::Foreign => "foreign",
+            Self::Nameless => "nameless",
+        }
+    }
+}
+
+impl fmt::Display for StateWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Provenance {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Obtained => "obtained",
+            Self::Foreign => "foreign",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+impl fmt::Display for Provenance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
