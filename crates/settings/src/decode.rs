@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use longshore_values::{Diagnostic, GoDuration, Secret};
@@ -6,7 +6,7 @@ use longshore_values::{Diagnostic, GoDuration, Secret};
 use crate::error::Refusal;
 use crate::source::Origin;
 use crate::spelling::nearest;
-use crate::tree::{Entry, Node, Object, Tree, Value};
+use crate::tree::{Node, Object, Tree, Value};
 
 /// A setting as it holds, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,9 +48,10 @@ impl Tree {
     /// Reads this block into its owner's type. Keys that `read` does not ask for are errors.
     pub fn decode<T>(&self, read: impl FnOnce(&mut Block<'_>) -> T) -> Decoded<T> {
         let mut report = Report::default();
-        let mut block = Block::new(self.path.clone(), self.object.clone(), &mut report);
+        let mut block = Block::new(self.path.clone(), Origin::Default, self.object.clone(), &mut report);
         let value = read(&mut block);
         block.finish();
+        report.name_unknown_keys();
         report.diagnostics.sort_by_key(|told| {
             (told.severity, told.place.as_ref().map(|place| (place.file.clone(), place.line, place.column)))
         });
@@ -62,7 +63,65 @@ impl Tree {
 struct Report {
     diagnostics: Vec<Diagnostic>,
     effective: Vec<Effective>,
+    /// Where a key belongs, as its owner says.
     places: Vec<(String, String)>,
+    /// The keys that each block has, by the block's path.
+    known: BTreeMap<String, BTreeSet<String>>,
+    unknown: Vec<Unknown>,
+}
+
+#[derive(Debug)]
+struct Unknown {
+    path: String,
+    key: String,
+    is_block: bool,
+    at: Origin,
+}
+
+impl Report {
+    /// Turns each key that nobody took into an error with the likely right place; done last, when all keys are known.
+    fn name_unknown_keys(&mut self) {
+        for unknown in std::mem::take(&mut self.unknown) {
+            let summary = format!("{} unexpected keys {}", unknown.path, unknown.key).trim_start().to_owned();
+            let mut told = Diagnostic::error(summary).hint(self.hint(&unknown));
+            if let Some(place) = unknown.at.place() {
+                told = told.at(place);
+            }
+            self.diagnostics.push(told);
+        }
+    }
+
+    fn hint(&self, unknown: &Unknown) -> String {
+        if let Some((_, place)) = self.places.iter().rev().find(|(key, _)| *key == unknown.key) {
+            return format!("it belongs in {place}");
+        }
+        let holders = self.known.iter().filter(|(path, keys)| **path != unknown.path && keys.contains(&unknown.key));
+        let places: Vec<String> =
+            holders.take(3).map(|(path, _)| written_place(path, &unknown.key, unknown.is_block)).collect();
+        if !places.is_empty() {
+            return format!("it belongs in {}", places.join(", or in "));
+        }
+        match self.known.get(&unknown.path).and_then(|keys| nearest(&unknown.key, keys)) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => String::new(),
+        }
+    }
+}
+
+/// `plugin "docker" { config { gc { … } } }` for the block `gc` at `plugin.docker.config`.
+fn written_place(path: &str, key: &str, is_block: bool) -> String {
+    let inner = if is_block { format!("{key} {{ … }}") } else { format!("{key} = …") };
+    let mut parts: Vec<String> = path.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    if let [plugin, name, ..] = parts.as_slice()
+        && plugin == "plugin"
+    {
+        let labelled = format!("plugin {name:?}");
+        parts.splice(..2, [labelled]);
+    }
+    if parts.is_empty() {
+        return format!("the top level of the agent file: {inner}");
+    }
+    parts.iter().rev().fold(inner, |inside, part| format!("{part} {{ {inside} }}"))
 }
 
 /// A block while it is read, key by key.
@@ -73,14 +132,15 @@ struct Report {
 #[derive(Debug)]
 pub struct Block<'a> {
     path: String,
+    origin: Origin,
     object: Object,
-    known: Vec<String>,
+    known: BTreeSet<String>,
     report: &'a mut Report,
 }
 
 impl<'a> Block<'a> {
-    fn new(path: String, object: Object, report: &'a mut Report) -> Self {
-        Self { path, object, known: Vec::new(), report }
+    fn new(path: String, origin: Origin, object: Object, report: &'a mut Report) -> Self {
+        Self { path, origin, object, known: BTreeSet::new(), report }
     }
 
     /// The dotted path of this block.
@@ -93,8 +153,8 @@ impl<'a> Block<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Says where a key belongs that people are likely to put elsewhere: `place` is the text of the hint, such as
-    /// `gc { image_delay = … }`. Holds for the whole decoding.
+    /// Says where a key belongs that people are likely to put elsewhere and that no block of this decoding has:
+    /// `place` is the text of the hint, such as `plugin "docker" { config { gc { … } } }`.
     pub fn belongs(&mut self, key: &str, place: &str) {
         self.report.places.push((key.to_owned(), place.to_owned()));
     }
@@ -102,6 +162,27 @@ impl<'a> Block<'a> {
     /// Where `key` was given, when it was.
     pub fn origin_of(&self, key: &str) -> Option<Origin> {
         self.object.entries.get(key).map(|entry| entry.node.origin.clone())
+    }
+
+    /// Where `key` itself stands, when it was given.
+    pub fn key_origin_of(&self, key: &str) -> Option<Origin> {
+        self.object.entries.get(key).map(|entry| entry.key_origin.clone())
+    }
+
+    /// Where the block was opened.
+    pub fn block_origin(&self) -> Origin {
+        self.origin.clone()
+    }
+
+    /// Whether `key` was given as a block.
+    pub fn is_block(&self, key: &str) -> bool {
+        self.object.object(key).is_some()
+    }
+
+    /// Notes that `key` holds its default, and gives it back.
+    pub fn default_text(&mut self, key: &str, default: &str) -> String {
+        self.note(key, default, &Origin::Default);
+        default.to_owned()
     }
 
     /// The keys that were given and not taken yet.
@@ -132,7 +213,7 @@ impl<'a> Block<'a> {
     }
 
     fn take(&mut self, key: &str) -> Option<Node> {
-        self.known.push(key.to_owned());
+        self.known.insert(key.to_owned());
         self.object.entries.remove(key).map(|entry| entry.node)
     }
 
@@ -397,14 +478,16 @@ impl<'a> Block<'a> {
 
     /// Reads the block at `key`; an absent one reads as an empty one.
     pub fn take_block<T>(&mut self, key: &str, read: impl FnOnce(&mut Block<'_>) -> T) -> T {
+        let origin = self.origin_of(key).unwrap_or(Origin::Default);
         let object = self.take_object(key).unwrap_or_default();
-        self.read_inner(key, object, read)
+        self.read_inner(key, origin, object, read)
     }
 
     /// Reads the block at `key` if it was given.
     pub fn take_block_if_given<T>(&mut self, key: &str, read: impl FnOnce(&mut Block<'_>) -> T) -> Option<T> {
+        let origin = self.origin_of(key).unwrap_or(Origin::Default);
         let object = self.take_object(key)?;
-        Some(self.read_inner(key, object, read))
+        Some(self.read_inner(key, origin, object, read))
     }
 
     /// Reads each of the blocks that carry a name: `host_volume "data" { … }`.
@@ -418,7 +501,7 @@ impl<'a> Block<'a> {
             let dotted = format!("{key}.{name}");
             match entry.node.value {
                 Value::Object(object) => {
-                    let value = self.read_inner(&dotted, object, |block| read(&name, block));
+                    let value = self.read_inner(&dotted, entry.node.origin, object, |block| read(&name, block));
                     found.insert(name, value);
                 }
                 Value::Text(_) | Value::Number(_) | Value::Bool(_) | Value::List(_) => {
@@ -436,9 +519,15 @@ impl<'a> Block<'a> {
         Some(Tree { path: self.path_of(key), object })
     }
 
-    fn read_inner<T>(&mut self, key: &str, object: Object, read: impl FnOnce(&mut Block<'_>) -> T) -> T {
+    fn read_inner<T>(
+        &mut self,
+        key: &str,
+        origin: Origin,
+        object: Object,
+        read: impl FnOnce(&mut Block<'_>) -> T,
+    ) -> T {
         let path = self.path_of(key);
-        let mut inner = Block::new(path, object, self.report);
+        let mut inner = Block::new(path, origin, object, self.report);
         let value = read(&mut inner);
         inner.finish();
         value
@@ -456,6 +545,16 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Accepts `key`, which this build does not act on: silently while all that it holds is `false` or empty, else with
+    /// a warning.
+    pub fn accept_unused_unless_off(&mut self, key: &str) {
+        if self.object.entries.get(key).is_some_and(|entry| is_off(&entry.node.value)) {
+            self.accept(key);
+        } else {
+            self.accept_unused(key);
+        }
+    }
+
     /// Accepts `key`, whatever it holds, without a word.
     pub fn accept(&mut self, key: &str) {
         let _ = self.take(key);
@@ -463,31 +562,20 @@ impl<'a> Block<'a> {
 
     /// Accepts `key`, whatever it holds, and says that this build does not act on it.
     pub fn accept_unused(&mut self, key: &str) {
-        self.known.push(key.to_owned());
+        self.known.insert(key.to_owned());
         if let Some(entry) = self.object.entries.remove(key) {
             let summary = format!("{} is accepted, but this build does not act on it", self.path_of(key));
             self.warn(&entry.key_origin, summary, "");
         }
     }
 
-    /// Reports the keys that nobody asked for.
+    /// Notes the keys that nobody asked for.
     fn finish(mut self) {
-        let left: Vec<(String, Entry)> = std::mem::take(&mut self.object.entries).into_iter().collect();
-        for (key, entry) in left {
-            let summary = format!("{} unexpected keys {key}", self.path).trim_start().to_owned();
-            let hint = self.hint_for(&key);
-            self.refuse(&entry.key_origin, summary, hint);
+        for (key, entry) in std::mem::take(&mut self.object.entries) {
+            let is_block = matches!(entry.node.value, Value::Object(_));
+            self.report.unknown.push(Unknown { path: self.path.clone(), key, is_block, at: entry.key_origin });
         }
-    }
-
-    fn hint_for(&self, key: &str) -> String {
-        if let Some((_, place)) = self.report.places.iter().rev().find(|(known, _)| known == key) {
-            return format!("it belongs to {place}");
-        }
-        match nearest(key, &self.known) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => String::new(),
-        }
+        self.report.known.entry(self.path).or_default().extend(self.known);
     }
 }
 
@@ -496,6 +584,15 @@ fn scalar_text(value: &Value) -> Option<String> {
         Value::Text(text) | Value::Number(text) => Some(text.clone()),
         Value::Bool(value) => Some(value.to_string()),
         Value::List(_) | Value::Object(_) => None,
+    }
+}
+
+fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Bool(value) => !value,
+        Value::Text(text) | Value::Number(text) => text.is_empty() || text == "0" || text == "false",
+        Value::List(items) => items.is_empty(),
+        Value::Object(object) => object.entries.values().all(|entry| is_off(&entry.node.value)),
     }
 }
 

@@ -76,12 +76,12 @@ impl<'a> Lexer<'a> {
         rest.get(..len).unwrap_or("")
     }
 
-    pub(crate) fn error(&self, start: usize, end: usize, summary: impl Into<String>) -> Diagnostic {
+    pub(crate) fn error(&self, start: usize, end: usize, summary: impl Into<String>) -> Box<Diagnostic> {
         let span = Span { source: Arc::clone(self.source), start, end };
-        Diagnostic::error(summary).at(span.place())
+        Box::new(Diagnostic::error(summary).at(span.place()))
     }
 
-    fn skip_blank(&mut self) -> Result<(), Diagnostic> {
+    fn skip_blank(&mut self) -> Result<(), Box<Diagnostic>> {
         loop {
             self.take_while(char::is_whitespace);
             if self.json {
@@ -101,7 +101,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    pub(crate) fn next(&mut self) -> Result<Spanned, Diagnostic> {
+    pub(crate) fn next(&mut self) -> Result<Spanned, Box<Diagnostic>> {
         self.skip_blank()?;
         let start = self.at;
         let Some(first) = self.peek() else { return Ok(Spanned { token: Token::End, start, end: start }) };
@@ -139,7 +139,7 @@ impl<'a> Lexer<'a> {
         Ok(Spanned { token, start, end: self.at })
     }
 
-    fn number(&mut self) -> Result<Token, Diagnostic> {
+    fn number(&mut self) -> Result<Token, Box<Diagnostic>> {
         let start = self.at;
         if self.peek() == Some('-') {
             self.at += 1;
@@ -164,11 +164,11 @@ impl<'a> Lexer<'a> {
             return Ok(Token::Number(written.to_owned()));
         }
         let told = self.error(start, self.at.max(start + 1), format!("{written:?} is no number"));
-        Err(told.hint("texts, durations and sizes stand in quotes, as in \"30s\""))
+        Err(Box::new(told.hint("texts, durations and sizes stand in quotes, as in \"30s\"")))
     }
 
     /// A text in quotes. `${…}` is kept as written, quotes inside of it included.
-    fn text(&mut self) -> Result<Token, Diagnostic> {
+    fn text(&mut self) -> Result<Token, Box<Diagnostic>> {
         let start = self.at;
         self.at += 1;
         let mut out = String::new();
@@ -202,7 +202,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn escape(&mut self, start: usize, out: &mut String) -> Result<(), Diagnostic> {
+    fn escape(&mut self, start: usize, out: &mut String) -> Result<(), Box<Diagnostic>> {
         let Some(c) = self.peek() else {
             return Err(self.error(start, start + 1, "this text has no closing quote"));
         };
@@ -225,14 +225,14 @@ impl<'a> Lexer<'a> {
             }
             other => {
                 let told = self.error(start, self.at, format!("unknown escape \"\\{}\"", other.escape_default()));
-                return Err(told.hint("a backslash itself is written \"\\\\\""));
+                return Err(Box::new(told.hint("a backslash itself is written \"\\\\\"")));
             }
         };
         out.push(plain);
         Ok(())
     }
 
-    fn code_point(&mut self, start: usize, digits: usize, radix: u32, out: &mut String) -> Result<(), Diagnostic> {
+    fn code_point(&mut self, start: usize, digits: usize, radix: u32, out: &mut String) -> Result<(), Box<Diagnostic>> {
         let code = self.rest().get(..digits).and_then(|text| u32::from_str_radix(text, radix).ok());
         let Some(code) = code else {
             return Err(self.error(start, self.at, format!("this escape needs {digits} digits")));
@@ -262,7 +262,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// `<<EOF` … `EOF`; with `<<-EOF` the indentation that all lines share is dropped.
-    fn heredoc(&mut self) -> Result<Token, Diagnostic> {
+    fn heredoc(&mut self) -> Result<Token, Box<Diagnostic>> {
         let start = self.at;
         self.at += 2;
         let indented = self.rest().starts_with('-');
@@ -273,7 +273,7 @@ impl<'a> Lexer<'a> {
         let ends_line = self.take_while(|c| c == '\r' || c == ' ' || c == '\t');
         if anchor.is_empty() || !self.rest().starts_with('\n') || ends_line.contains(' ') {
             let told = self.error(start, self.at, "this heredoc has no anchor alone on its line");
-            return Err(told.hint("write <<EOF, the text on lines of its own, then EOF alone on a line"));
+            return Err(Box::new(told.hint("write <<EOF, the text on lines of its own, then EOF alone on a line")));
         }
         self.at += 1;
         let mut lines: Vec<&str> = Vec::new();

@@ -7,6 +7,7 @@
 //! - S3: every value that holds can be listed with where it came from; secrets are listed as `***`.
 //! - S4: no text makes this crate panic.
 
+mod agent;
 mod decode;
 mod error;
 mod lexer;
@@ -16,6 +17,11 @@ mod source;
 mod spelling;
 mod tree;
 
+pub use agent::{
+    Addresses, AgentConfig, AgentFlag, Client, DriverTree, FLAGS, FlagKind, HostNetwork, HostVolume, Inputs, Log,
+    Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder, legacy_docker_options,
+    legacy_raw_exec_options, port_ranges,
+};
 pub use decode::{Block, Decoded, Effective, Given};
 pub use error::Refusal;
 pub use source::{Origin, Source, Span};

@@ -29,7 +29,7 @@ pub(crate) fn parse(source: &Arc<Source>, merging: &mut Merging) -> Result<Objec
     let is_json = source.text.get(start..).is_some_and(|text| text.trim_start().starts_with('{'));
     let mut parser = Parser { lexer: Lexer::new(source, start, is_json), source, ahead: None, merging };
     let object = if is_json { parser.json_file() } else { parser.items(None, 0) };
-    object.map_err(Refusal::one)
+    object.map_err(|told| Refusal::one(*told))
 }
 
 struct Parser<'a> {
@@ -40,14 +40,14 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn next(&mut self) -> Result<Spanned, Diagnostic> {
+    fn next(&mut self) -> Result<Spanned, Box<Diagnostic>> {
         match self.ahead.take() {
             Some(token) => Ok(token),
             None => self.lexer.next(),
         }
     }
 
-    fn peek(&mut self) -> Result<&Token, Diagnostic> {
+    fn peek(&mut self) -> Result<&Token, Box<Diagnostic>> {
         let token = self.next()?;
         Ok(&self.ahead.insert(token).token)
     }
@@ -56,16 +56,16 @@ impl Parser<'_> {
         Origin::File(Span { source: Arc::clone(self.source), start, end })
     }
 
-    fn unexpected(&self, got: &Spanned, wanted: &str) -> Diagnostic {
+    fn unexpected(&self, got: &Spanned, wanted: &str) -> Box<Diagnostic> {
         self.lexer.error(got.start, got.end, format!("expected {wanted}, found {}", got.token.describe()))
     }
 
-    fn too_deep(&self, at: &Spanned) -> Diagnostic {
+    fn too_deep(&self, at: &Spanned) -> Box<Diagnostic> {
         self.lexer.error(at.start, at.end, format!("more than {DEPTH_MAX} blocks and lists lie in one another"))
     }
 
     /// The items of a block up to its `}`, or of the file up to its end.
-    fn items(&mut self, opened: Option<&Spanned>, depth: usize) -> Result<Object, Diagnostic> {
+    fn items(&mut self, opened: Option<&Spanned>, depth: usize) -> Result<Object, Box<Diagnostic>> {
         let mut object = Object::default();
         loop {
             let token = self.next()?;
@@ -82,7 +82,7 @@ impl Parser<'_> {
     }
 
     /// `key = value`, `key { … }` or `key "label" { … }`.
-    fn item(&mut self, first: Spanned, into: &mut Object, depth: usize) -> Result<(), Diagnostic> {
+    fn item(&mut self, first: Spanned, into: &mut Object, depth: usize) -> Result<(), Box<Diagnostic>> {
         let mut keys = vec![first];
         loop {
             let token = self.next()?;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<Node, Diagnostic> {
+    fn value(&mut self, depth: usize) -> Result<Node, Box<Diagnostic>> {
         let token = self.next()?;
         let origin = self.origin(token.start, token.end);
         let value = match &token.token {
@@ -144,14 +144,14 @@ impl Parser<'_> {
             Token::OpenBracket => self.list(&token, depth + 1)?,
             Token::Ident(name) => {
                 let told = self.unexpected(&token, "a value");
-                return Err(told.hint(format!("a text stands in quotes: \"{name}\"")));
+                return Err(Box::new(told.hint(format!("a text stands in quotes: \"{name}\""))));
             }
             _ => return Err(self.unexpected(&token, "a value")),
         };
         Ok(Node { value, origin })
     }
 
-    fn list(&mut self, opened: &Spanned, depth: usize) -> Result<Value, Diagnostic> {
+    fn list(&mut self, opened: &Spanned, depth: usize) -> Result<Value, Box<Diagnostic>> {
         let mut items = Vec::new();
         loop {
             match self.peek()? {
@@ -187,7 +187,7 @@ impl Parser<'_> {
         Value::Object(whole)
     }
 
-    fn json_file(&mut self) -> Result<Object, Diagnostic> {
+    fn json_file(&mut self) -> Result<Object, Box<Diagnostic>> {
         let opened = self.next()?;
         let object = self.json_object(&opened, 1)?;
         let after = self.next()?;
@@ -197,7 +197,7 @@ impl Parser<'_> {
         }
     }
 
-    fn json_object(&mut self, opened: &Spanned, depth: usize) -> Result<Object, Diagnostic> {
+    fn json_object(&mut self, opened: &Spanned, depth: usize) -> Result<Object, Box<Diagnostic>> {
         let mut object = Object::default();
         if matches!(self.peek()?, Token::CloseBrace) {
             self.next()?;
@@ -230,7 +230,7 @@ impl Parser<'_> {
     }
 
     /// `None` for `null`, which is the same as not given.
-    fn json_value(&mut self, depth: usize) -> Result<Option<Node>, Diagnostic> {
+    fn json_value(&mut self, depth: usize) -> Result<Option<Node>, Box<Diagnostic>> {
         let token = self.next()?;
         let origin = self.origin(token.start, token.end);
         let value = match &token.token {
@@ -246,7 +246,7 @@ impl Parser<'_> {
         Ok(Some(Node { value, origin }))
     }
 
-    fn json_list(&mut self, opened: &Spanned, depth: usize) -> Result<Value, Diagnostic> {
+    fn json_list(&mut self, opened: &Spanned, depth: usize) -> Result<Value, Box<Diagnostic>> {
         let mut items = Vec::new();
         if matches!(self.peek()?, Token::CloseBracket) {
             self.next()?;

@@ -39,11 +39,23 @@ impl Span {
     /// Line, column and text of the line, for a message.
     pub fn place(&self) -> Place {
         let mut place = Place::of_bytes(&self.source.name, &self.source.text, self.start, self.end);
-        if place.line_text.chars().count() > SHOWN_LINE_MAX {
+        if place.line_text.chars().count() > SHOWN_LINE_MAX || may_hold_a_secret(&place.line_text) {
             place.line_text.clear();
         }
         place
     }
+}
+
+/// Whether a line had better not be repeated in a message: it names something that is kept secret.
+fn may_hold_a_secret(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    let named = ["token", "secret", "password", "encrypt"].iter().any(|word| line.contains(word));
+    // `auth = "user:password"`, but not the block `auth { config = "/path" }`.
+    let login = line.split("auth").skip(1).any(|after| {
+        let after = after.trim_start_matches(['"', ' ', '\t']);
+        after.starts_with('=') || after.starts_with(':')
+    });
+    named || login
 }
 
 impl fmt::Debug for Span {
@@ -102,5 +114,27 @@ impl fmt::Display for Origin {
             }
             Self::ClientOption { key, span: None } => write!(f, "client option {key:?}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, shown: &str) {
+        let span = Span { source: Source::new("a.hcl", text), start: 0, end: 1 };
+        assert_eq!(span.place().line_text, shown);
+    }
+
+    #[test]
+    fn lines_that_may_hold_a_secret_are_not_repeated() {
+        check("vault { enabled = true }", "vault { enabled = true }");
+        check("vault { enabled = true token = \"s.123\" }", "");
+        check("server { Encrypt = \"abc\" }", "");
+        check("consul { auth = \"a:b\" }", "");
+        check("{\"consul\": {\"auth\": \"a:b\"}}", "");
+        check("auth { config = \"/x\" }", "auth { config = \"/x\" }");
+        check(&"x".repeat(161), "");
     }
 }

@@ -1,5 +1,7 @@
+use std::collections::BTreeSet;
+
 /// The known word that `word` was most likely meant to be.
-pub(crate) fn nearest<'a>(word: &str, known: &'a [String]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     known
         .iter()
@@ -36,7 +38,7 @@ mod tests {
 
     #[track_caller]
     fn check(word: &str, expected: Option<&str>) {
-        let known = ["image_delay", "image", "container", "enabled"].map(str::to_owned);
+        let known = ["image_delay", "image", "container", "enabled"].map(str::to_owned).into();
         assert_eq!(nearest(word, &known), expected, "{word:?}");
     }
 

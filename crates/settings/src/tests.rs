@@ -100,7 +100,6 @@ struct Gc {
 
 fn decode(text: &str) -> Decoded<Gc> {
     tree(text).decode(|block| {
-        block.belongs("image_delay", "gc { image_delay = \"…\" }");
         block.take_block("gc", |gc| Gc {
             image: gc.take_bool_or("image", true),
             image_delay: gc.take_duration_or("image_delay", GoDuration::minutes(3)),
@@ -147,7 +146,7 @@ fn unknown_and_misplaced_keys_are_refused_with_the_right_place() {
       |
     2 | image_delay = "1h"
       | ^^^^^^^^^^^
-    hint: it belongs to gc { image_delay = "…" }
+    hint: it belongs in gc { image_delay = … }
     "#);
 }
 

@@ -93,6 +93,11 @@ impl Object {
         object.get(last.as_ref())
     }
 
+    /// The object at `path`, when there is one.
+    pub fn object_at<K: AsRef<str>>(&self, path: &[K]) -> Option<&Self> {
+        path.iter().try_fold(self, |object, key| object.object(key.as_ref()))
+    }
+
     /// The paths of all leaves with where they came from.
     pub fn leaves(&self) -> Vec<(Vec<String>, &Origin)> {
         let mut found = Vec::new();

@@ -1,0 +1,157 @@
+//! The agent's own settings: from flags and the texts of agent files to one typed configuration.
+
+mod client;
+mod flags;
+mod legacy;
+mod plugins;
+mod server;
+#[cfg(test)]
+mod tests;
+mod top;
+mod validate;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use longshore_values::{Diagnostic, GoDuration};
+
+pub use client::{Client, HostNetwork, HostVolume, Reserved};
+pub use flags::{AgentFlag, FLAGS, FlagKind};
+pub use legacy::{DriverTree, legacy_docker_options, legacy_raw_exec_options};
+pub use plugins::Plugin;
+pub use server::{SchedulerDefaults, Server};
+pub use validate::port_ranges;
+
+use crate::decode::Effective;
+use crate::error::Refusal;
+use crate::merge::{Merging, overlay};
+use crate::source::Source;
+use crate::tree::{Object, Tree};
+
+/// Where an agent's settings come from, in the order in which they are laid on one another: the defaults of `-dev`,
+/// each file, the flags.
+#[derive(Debug, Clone, Default)]
+pub struct Inputs {
+    /// `-dev` was given.
+    pub dev: bool,
+    /// Path as given, and text.
+    pub files: Vec<(String, String)>,
+    /// Flags of [`FLAGS`] in the order given: name without its dash, and value; a repeated one comes repeatedly.
+    pub flags: Vec<(String, String)>,
+}
+
+/// One agent's settings as they hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentConfig {
+    pub dev: bool,
+    pub region: String,
+    pub datacenter: String,
+    /// The node's name; `None` means the host's.
+    pub name: Option<String>,
+    /// `None` only under `-dev`: then a temporary folder serves.
+    pub data_dir: Option<PathBuf>,
+    pub plugin_dir: Option<PathBuf>,
+    pub bind_addr: String,
+    pub ports: Ports,
+    /// Addresses to listen on where they differ from `bind_addr`.
+    pub addresses: Addresses,
+    pub advertise: Addresses,
+    pub log: Log,
+    pub enable_debug: bool,
+    pub leave_on_interrupt: bool,
+    pub leave_on_terminate: bool,
+    pub http_api_response_headers: BTreeMap<String, String>,
+    pub telemetry: Telemetry,
+    pub server: Server,
+    pub client: Client,
+    /// By name: `plugin "docker" { … }`.
+    pub plugins: BTreeMap<String, Plugin>,
+    /// What is accepted but deserves a word, each with its place.
+    pub warnings: Vec<Diagnostic>,
+    /// Every setting that holds, with where it came from; plugins' own are listed by their owners.
+    pub effective: Vec<Effective>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ports {
+    pub http: u16,
+    pub rpc: u16,
+    pub serf: u16,
+}
+
+/// Addresses as given: an address, a host name, or a template such as `{{ GetPrivateIP }}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Addresses {
+    pub http: Option<String>,
+    pub rpc: Option<String>,
+    pub serf: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Log {
+    /// In capitals: `TRACE`, `DEBUG`, `INFO`, `WARN`, `ERROR` or `OFF`.
+    pub level: String,
+    pub json: bool,
+    pub include_location: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Telemetry {
+    pub prometheus_metrics: bool,
+    pub publish_allocation_metrics: bool,
+    pub publish_node_metrics: bool,
+    pub collection_interval: GoDuration,
+}
+
+impl AgentConfig {
+    /// Reads, merges and checks everything that was given.
+    ///
+    /// # Errors
+    /// Everything that stands against starting, each with its place.
+    pub fn read(inputs: &Inputs) -> Result<Self, Refusal> {
+        let mut merging = Merging::default();
+        let mut whole = if inputs.dev { top::dev_defaults() } else { Object::default() };
+        for (name, text) in &inputs.files {
+            let object = crate::parse::parse(&Source::new(name, text), &mut merging)?;
+            overlay(&mut whole, object, &mut merging);
+        }
+        overlay(&mut whole, flags::object(&inputs.flags)?, &mut merging);
+        let decoded = Tree { path: String::new(), object: whole }.decode(|block| {
+            let mut config = top::decode(block);
+            config.dev = inputs.dev;
+            validate::validate(&config, block);
+            config
+        });
+        let mut decoded = decoded.into_result().map_err(|refusal| with_warnings(refusal, &merging))?;
+        decoded.value.warnings = merging.diagnostics;
+        decoded.value.warnings.extend(decoded.diagnostics);
+        decoded.value.effective = decoded.effective;
+        Ok(decoded.value)
+    }
+
+    /// Lines that are printed at start whatever the rest says, without `==> `.
+    pub fn start_notices(&self) -> Vec<&'static str> {
+        let mut notices = Vec::new();
+        if !self.dev {
+            if self.server.enabled && self.server.bootstrap_expect == 1 {
+                notices.push("WARNING: Bootstrap mode enabled! Potentially unsafe operation.");
+            }
+            notices.push("WARNING: mTLS is not configured - Nomad is not secure without mTLS!");
+        }
+        notices
+    }
+}
+
+fn with_warnings(mut refusal: Refusal, merging: &Merging) -> Refusal {
+    refusal.diagnostics.extend(merging.diagnostics.iter().cloned());
+    refusal
+}
+
+/// Whether a file of this name counts when a folder is given with `-config`: `*.hcl` and `*.json` do, what editors
+/// leave behind does not.
+pub fn counts_in_folder(file_name: &str) -> bool {
+    let leftover = file_name.ends_with('~')
+        || file_name.starts_with(".#")
+        || (file_name.starts_with('#') && file_name.ends_with('#'));
+    !leftover && (file_name.ends_with(".hcl") || file_name.ends_with(".json"))
+}

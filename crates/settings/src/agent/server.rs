@@ -1,0 +1,208 @@
+use longshore_values::GoDuration;
+
+use crate::decode::Block;
+
+/// The `server` block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Server {
+    pub enabled: bool,
+    pub bootstrap_expect: i64,
+    pub data_dir: Option<std::path::PathBuf>,
+    pub authoritative_region: Option<String>,
+    /// `None` means one a processor.
+    pub num_schedulers: Option<i64>,
+    /// `None` means all.
+    pub enabled_schedulers: Option<Vec<String>>,
+    pub node_gc_threshold: GoDuration,
+    pub job_gc_interval: GoDuration,
+    pub job_gc_threshold: GoDuration,
+    pub eval_gc_threshold: GoDuration,
+    pub batch_eval_gc_threshold: GoDuration,
+    pub deployment_gc_threshold: GoDuration,
+    pub heartbeat_grace: GoDuration,
+    pub min_heartbeat_ttl: GoDuration,
+    pub failover_heartbeat_ttl: GoDuration,
+    pub max_heartbeats_per_second: f64,
+    pub job_default_priority: i64,
+    pub job_max_priority: i64,
+    /// Bytes.
+    pub job_max_source_size: i64,
+    pub job_tracked_versions: i64,
+    pub default_scheduler_config: SchedulerDefaults,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchedulerDefaults {
+    /// `binpack` or `spread`.
+    pub scheduler_algorithm: String,
+    pub memory_oversubscription_enabled: bool,
+    pub reject_job_registration: bool,
+    pub pause_eval_broker: bool,
+    pub preemption_system: bool,
+    pub preemption_sysbatch: bool,
+    pub preemption_batch: bool,
+    pub preemption_service: bool,
+}
+
+const UNUSED: &[&str] = &[
+    "acl_token_gc_threshold",
+    "client_introduction",
+    "csi_plugin_gc_threshold",
+    "csi_volume_claim_gc_interval",
+    "csi_volume_claim_gc_threshold",
+    "deploy_query_rate_limit",
+    "enable_event_broker",
+    "event_buffer_size",
+    "job_max_count",
+    "license_path",
+    "log_file",
+    "non_production",
+    "non_voting_server",
+    "oidc_issuer",
+    "plan_apply_pipeline",
+    "plan_rejection_tracker",
+    "protocol_version",
+    "raft_boltdb",
+    "raft_logstore",
+    "raft_multiplier",
+    "raft_snapshot_interval",
+    "raft_snapshot_threshold",
+    "raft_trailing_logs",
+    "redundancy_zone",
+    "rejoin_after_leave",
+    "retry_interval",
+    "retry_max",
+    "root_key_gc_interval",
+    "root_key_gc_threshold",
+    "root_key_rotation_threshold",
+    "search",
+    "start_timeout",
+    "upgrade_version",
+];
+
+pub(super) fn decode(block: &mut Block<'_>) -> Server {
+    let server = Server {
+        enabled: block.take_bool_or("enabled", false),
+        bootstrap_expect: bootstrap_expect(block),
+        data_dir: block.take_string("data_dir").map(Into::into),
+        authoritative_region: block.take_string("authoritative_region"),
+        num_schedulers: block.take_integer("num_schedulers", 0..=1_024),
+        enabled_schedulers: block.take_strings("enabled_schedulers"),
+        node_gc_threshold: block.take_duration_or("node_gc_threshold", GoDuration::hours(24)),
+        job_gc_interval: block.take_duration_or("job_gc_interval", GoDuration::minutes(5)),
+        job_gc_threshold: block.take_duration_or("job_gc_threshold", GoDuration::hours(4)),
+        eval_gc_threshold: block.take_duration_or("eval_gc_threshold", GoDuration::hours(1)),
+        batch_eval_gc_threshold: block.take_duration_or("batch_eval_gc_threshold", GoDuration::hours(24)),
+        deployment_gc_threshold: block.take_duration_or("deployment_gc_threshold", GoDuration::hours(1)),
+        heartbeat_grace: block.take_duration_or("heartbeat_grace", GoDuration::seconds(10)),
+        min_heartbeat_ttl: block.take_duration_or("min_heartbeat_ttl", GoDuration::seconds(10)),
+        failover_heartbeat_ttl: block.take_duration_or("failover_heartbeat_ttl", GoDuration::seconds(300)),
+        max_heartbeats_per_second: block.take_float_or("max_heartbeats_per_second", 50.0),
+        job_default_priority: block.take_integer_or("job_default_priority", 50, 1..=32_766),
+        job_max_priority: block.take_integer_or("job_max_priority", 100, 1..=32_766),
+        job_max_source_size: job_max_source_size(block),
+        job_tracked_versions: block.take_integer_or("job_tracked_versions", 6, 1..=i64::MAX),
+        default_scheduler_config: block.take_block("default_scheduler_config", scheduler_defaults),
+    };
+    refuse_joining(block);
+    if let Some(origin) = block.origin_of("encrypt") {
+        block.accept("encrypt");
+        let summary = "server.encrypt is accepted, but this build runs one server: there is no gossip to encrypt";
+        block.warn(&origin, summary, "");
+    }
+    let origin = block.origin_of("raft_protocol");
+    if let (Some(raft), Some(origin)) = (block.take_integer("raft_protocol", i64::MIN..=i64::MAX), origin)
+        && raft != 3
+    {
+        block.refuse(
+            &origin,
+            format!("raft_protocol must be 3 in Nomad v1.4 and later, got {raft}"),
+            "remove the line",
+        );
+    }
+    for key in UNUSED {
+        block.accept_unused_unless_off(key);
+    }
+    server
+}
+
+fn bootstrap_expect(block: &mut Block<'_>) -> i64 {
+    let origin = block.origin_of("bootstrap_expect");
+    let value = block.take_integer_or("bootstrap_expect", 0, 0..=1_000);
+    if value > 1
+        && let Some(origin) = origin
+    {
+        block.refuse(
+            &origin,
+            format!("server.bootstrap_expect = {value}: this build runs one server"),
+            "write bootstrap_expect = 1",
+        );
+    }
+    value
+}
+
+/// A server that is to join others but runs alone would be a second cluster.
+fn refuse_joining(block: &mut Block<'_>) {
+    let refuse = |block: &mut Block<'_>, key: &str| {
+        let origin = block.origin_of(key);
+        let addresses = block.take_strings(key).unwrap_or_default();
+        if let (false, Some(origin)) = (addresses.is_empty(), origin) {
+            let summary = format!("{} names other servers: this build runs one server", block.path_of(key));
+            block.refuse(&origin, summary, "remove the list, or run this agent as a cluster of its own");
+        }
+    };
+    for key in ["start_join", "retry_join"] {
+        refuse(block, key);
+    }
+    block.take_block("server_join", |join| {
+        for key in ["start_join", "retry_join"] {
+            refuse(join, key);
+        }
+        for key in ["retry_max", "retry_interval"] {
+            join.accept(key);
+        }
+    });
+}
+
+fn job_max_source_size(block: &mut Block<'_>) -> i64 {
+    let given = block.take_parsed("job_max_source_size", |text| {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let factor = match text.get(digits.len()..).unwrap_or("").to_ascii_uppercase().as_str() {
+            "" | "B" => 1,
+            "K" | "KB" | "KIB" => 1 << 10,
+            "M" | "MB" | "MIB" => 1 << 20,
+            "G" | "GB" | "GIB" => 1 << 30,
+            _ => return Err("a size is a number with B, K, M or G, as in \"1M\"".to_owned()),
+        };
+        let number: i64 = digits.trim().parse().map_err(|_| "a size begins with a whole number".to_owned())?;
+        number.checked_mul(factor).filter(|size| *size >= 0).ok_or_else(|| "out of range".to_owned())
+    });
+    match given {
+        Some(size) => size,
+        None => {
+            block.default_text("job_max_source_size", "1M");
+            1 << 20
+        }
+    }
+}
+
+fn scheduler_defaults(block: &mut Block<'_>) -> SchedulerDefaults {
+    let algorithm = block.take_parsed("scheduler_algorithm", |text| match text {
+        "binpack" | "spread" => Ok(text.to_owned()),
+        _ => Err("the algorithm is \"binpack\" or \"spread\"".to_owned()),
+    });
+    let scheduler_algorithm = algorithm.unwrap_or_else(|| block.default_text("scheduler_algorithm", "binpack"));
+    let memory_oversubscription_enabled = block.take_bool_or("memory_oversubscription_enabled", false);
+    let reject_job_registration = block.take_bool_or("reject_job_registration", false);
+    let pause_eval_broker = block.take_bool_or("pause_eval_broker", false);
+    block.take_block("preemption_config", |preemption| SchedulerDefaults {
+        scheduler_algorithm,
+        memory_oversubscription_enabled,
+        reject_job_registration,
+        pause_eval_broker,
+        preemption_system: preemption.take_bool_or("system_scheduler_enabled", true),
+        preemption_sysbatch: preemption.take_bool_or("sysbatch_scheduler_enabled", false),
+        preemption_batch: preemption.take_bool_or("batch_scheduler_enabled", false),
+        preemption_service: preemption.take_bool_or("service_scheduler_enabled", false),
+    })
+}
