@@ -507,7 +507,7 @@ proptest! {
         let auth_json = if auth { ", \"auth\": [{\"config\": \"/x\"}]" } else { "" };
         let one = format!("plugin \"docker\" {{ config {{ {auth_hcl}\ngc {{ {hcl} }} }} }}");
         let as_json = format!("{{\"plugin\": [{{\"docker\": {{\"config\": {{\"gc\": {{{}}}{auth_json}}}}}}}]}}", json.join(","));
-        let expected = format!("{} {} true", image.unwrap_or(true), delay.map_or_else(|| "3m0s".to_owned(), |d| d));
+        let expected = format!("{} {} true", image.unwrap_or(true), delay.unwrap_or_else(|| "3m0s".to_owned()));
         prop_assert_eq!(gc(&[("a", &one)]).unwrap().0, expected.clone());
         prop_assert_eq!(gc(&[("a", &as_json)]).unwrap().0, expected.clone());
         if split {
