@@ -103,10 +103,10 @@ pub(super) fn distinct(
     {
         let counts = |other: &&(longshore_model::AllocId, String)| whole_job || other.1 == group.name;
         match constraint.operator {
-            Operator::DistinctHosts if constraint.right != "false" => {
-                if candidate.job_groups.iter().any(|other| counts(&other)) {
-                    return Some("distinct_hosts".to_owned());
-                }
+            Operator::DistinctHosts
+                if constraint.right != "false" && candidate.job_groups.iter().any(|other| counts(&other)) =>
+            {
+                return Some("distinct_hosts".to_owned());
             }
             Operator::DistinctProperty => {
                 let Some(value) = resolve(&constraint.left, &candidate.node) else {
