@@ -1,1 +1,49 @@
-fn main() {}
+//! Commands for people who work on Longshore, or want to see it work: `cargo xtask …`.
+
+mod bench;
+mod check;
+mod demo;
+mod setup;
+mod shell;
+mod tidy;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  demo    Shows Longshore's main job on this machine: a private Docker engine and registry, an agent, a job that is
+          run, updated and stopped, and its image that is pulled once and removed on time. Takes everything away again.
+  check   Format, lints, tidy, build and all tests, those on a real engine included. The same as in CI.
+  tidy    Layers between crates, bans and file sizes; a part of `check`.
+  bench   Measures start-up, memory and the way from submission to a started container; writes docs/benchmarks.md.
+
+`demo`, `check` and `bench` need root for a private Docker engine, and install Debian packages that are missing after
+saying which. An engine that runs on this machine already is never used or changed.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["demo"] => return demo::run(),
+        ["check"] => check::run(),
+        ["tidy"] => tidy::run(),
+        ["bench", rest @ ..] => bench::run(rest),
+        ["help" | "-h" | "-help" | "--help"] => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{HELP}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

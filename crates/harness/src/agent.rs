@@ -25,6 +25,7 @@ pub struct AgentSetup {
     name: String,
     dev: bool,
     base_file: bool,
+    base_last: bool,
     files: Vec<(String, String)>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
@@ -38,6 +39,7 @@ impl AgentSetup {
             name: "agent".to_owned(),
             dev: false,
             base_file: true,
+            base_last: false,
             files: Vec::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
@@ -76,6 +78,13 @@ impl AgentSetup {
     #[must_use]
     pub fn file_at(mut self, path: &Path) -> Self {
         self.arguments.extend(["-config".to_owned(), path.display().to_string()]);
+        self
+    }
+
+    /// Reads the general agent file after the others, so that its ports and folders win.
+    #[must_use]
+    pub fn base_file_last(mut self) -> Self {
+        self.base_last = true;
         self
     }
 
@@ -196,15 +205,20 @@ impl Agent {
         if self.setup.dev {
             command.arg("-dev");
         }
-        let first = match (self.setup.base_file, self.setup.dev) {
+        let own = match (self.setup.base_file, self.setup.dev) {
             (true, _) => Some("00-base.hcl"),
             (false, true) => Some("00-ports.hcl"),
             (false, false) => None,
         };
-        for name in first.into_iter().chain(self.setup.files.iter().map(|(name, _)| name.as_str())) {
-            command.arg("-config").arg(self.file_path(name));
+        let own = own.map(|name| self.file_path(name));
+        let (first, last) = if self.setup.base_last { (None, own) } else { (own, None) };
+        for path in first.into_iter().chain(self.setup.files.iter().map(|(name, _)| self.file_path(name))) {
+            command.arg("-config").arg(path);
         }
         command.args(&self.setup.arguments);
+        if let Some(path) = last {
+            command.arg("-config").arg(path);
+        }
         command
     }
 

@@ -1,0 +1,43 @@
+//! `cargo xtask check`: all that must hold before a change goes in.
+
+use std::process::Command;
+
+use longshore_harness::{program, reap_leftovers};
+
+use crate::shell::{self, Outcome, cargo};
+use crate::{setup, tidy};
+
+pub(crate) fn run() -> Outcome {
+    println!("This checks format, lints, layers, the build and every test, those on a private Docker engine included.");
+    let installed = setup::ensure()?;
+    for id in reap_leftovers()? {
+        println!("Took away what an earlier run left behind: {id}");
+    }
+    setup::prove_engine()?;
+    shell::run(cargo().args(["fmt", "--all", "--check"]))?;
+    println!("\n$ cargo xtask tidy");
+    tidy::run()?;
+    shell::run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
+    shell::run(cargo().args(["build", "--workspace", "--locked"]))?;
+    shell::run(&mut tests())?;
+    let left = reap_leftovers()?;
+    if !left.is_empty() {
+        return Err(format!("tests left runs behind (taken away now): {}", left.join(", ")).into());
+    }
+    println!("\nAll is well.");
+    if !installed.is_empty() {
+        println!("Packages that were installed, and stay: {}", installed.join(", "));
+    }
+    Ok(())
+}
+
+fn tests() -> Command {
+    let mut command = cargo();
+    if program("cargo-nextest", "none").is_ok() {
+        command.args(["nextest", "run", "--workspace", "--locked"]);
+    } else {
+        println!("\ncargo-nextest is not installed; the tests run under `cargo test`, two at a time.");
+        command.args(["test", "--workspace", "--locked", "--all-targets", "--no-fail-fast", "--", "--test-threads=2"]);
+    }
+    command
+}
