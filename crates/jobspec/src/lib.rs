@@ -1,1 +1,203 @@
-//! The job language: HCL2 text to the API's job, with diagnostics that point at the line. No I/O.
+//! The job language: HCL2 text to the API's job, with diagnostics that point at the line. No I/O, no clock.
+//!
+//! 1. What is not understood is an error with its place: no attribute and no block is passed over.
+//! 2. All errors of a file are told at once; only a syntax error ends the reading.
+//! 3. Names that are not the file's own (`${node.…}`, `${attr.…}`, `${NOMAD_…}`) come out as they are written.
+//! 4. No text makes this panic, overflow the stack or work without end.
+
+mod decode;
+mod evaluate;
+mod functions;
+mod number;
+mod operators;
+mod schema;
+mod source;
+mod suggest;
+mod template;
+mod types;
+mod value;
+mod variables;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use hcl_edit::Span;
+use hcl_edit::structure::{Block, Structure};
+use longshore_api::Job;
+use longshore_values::{Diagnostic, Place};
+
+use decode::Decoder;
+use evaluate::{Budget, Evaluator};
+use source::Source;
+use suggest::nearest;
+
+/// The longest text that is read, in bytes.
+pub const TEXT_BYTES_MAX: usize = 8 << 20;
+
+/// What a job file's functions may do with files; only the command line hands one in.
+pub trait Files {
+    /// The bytes of a file; paths are relative to where the person stands. Errors are told as they are.
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    fn exists(&self, path: &str) -> Result<bool, String>;
+    /// The path in full.
+    fn absolute(&self, path: &str) -> Result<String, String>;
+    /// The path with a leading `~` replaced.
+    fn expand_home(&self, path: &str) -> Result<String, String>;
+    /// Regular files under `folder` that match the glob, relative to it, sorted.
+    fn matching(&self, folder: &str, glob: &str) -> Result<Vec<String>, String>;
+}
+
+/// A job file and what was given with it.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// The name that diagnostics tell.
+    pub file: &'a str,
+    pub text: &'a str,
+    /// `-var name=value`, in order; the last one holds.
+    pub variables: &'a [(String, String)],
+    /// Names and texts of `-var-file` files, or the API's `Variables`, in order.
+    pub variable_files: &'a [(String, String)],
+    /// Names without `NOMAD_VAR_`, and values.
+    pub environment: &'a [(String, String)],
+    /// Whether a value for a variable that the file does not declare is an error.
+    pub strict: bool,
+    pub files: Option<&'a dyn Files>,
+}
+
+impl<'a> Input<'a> {
+    /// A file alone, read strictly, without access to other files.
+    pub fn new(file: &'a str, text: &'a str) -> Self {
+        Self { file, text, variables: &[], variable_files: &[], environment: &[], strict: true, files: None }
+    }
+}
+
+/// A job that was read, and where its parts stand.
+#[derive(Debug, Clone)]
+pub struct Parsed {
+    pub job: Job,
+    /// Blocks and attributes by path, such as `group "web" → task "server" → artifact`.
+    pub places: BTreeMap<String, Place>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Parsed {
+    /// The place of what a message is about, when the message begins with its path and a colon.
+    pub fn place_of(&self, message: &str) -> Option<&Place> {
+        let message = message.trim_start_matches(['*', ' ', '\t']);
+        let about = |path: &&String| message.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with(':'));
+        self.places.keys().filter(about).max_by_key(|path| path.len()).and_then(|path| self.places.get(path))
+    }
+}
+
+/// Everything that is wrong with a job file; at least one error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct ParseError {
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, diagnostic) in self.diagnostics.iter().enumerate() {
+            if at > 0 {
+                f.write_str("\n\n")?;
+            }
+            write!(f, "{diagnostic}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Diagnostic> for ParseError {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self { diagnostics: vec![diagnostic] }
+    }
+}
+
+/// Reads a job file.
+pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
+    if input.text.len() > TEXT_BYTES_MAX {
+        let told = format!("{} has {} bytes; a job file may have {TEXT_BYTES_MAX}", input.file, input.text.len());
+        return Err(Diagnostic::error(told).into());
+    }
+    let source = Source::new(input.file, input.text.trim_start_matches('\u{feff}'));
+    let body = hcl_edit::parser::parse_body(&source.text).map_err(|why| syntax_error(&source, &why))?;
+    let budget = Budget::default();
+    let mut diagnostics = Vec::new();
+    let mut evaluator = Evaluator::new(&source, &budget, input.files);
+
+    let mut jobs: Vec<&Block> = Vec::new();
+    let mut declarations: Vec<&Block> = Vec::new();
+    let mut locals: Vec<&Block> = Vec::new();
+    for structure in &body {
+        match structure {
+            Structure::Block(block) => match block.ident.value().as_str() {
+                "job" => jobs.push(block),
+                "variable" | "variables" => declarations.push(block),
+                "locals" => locals.push(block),
+                other => diagnostics.push(misplaced(&source, other, block.ident.span(), "block")),
+            },
+            Structure::Attribute(attribute) => {
+                let name = attribute.key.value().as_str();
+                diagnostics.push(misplaced(&source, name, attribute.key.span(), "attribute"));
+            }
+        }
+    }
+    variables::declare(&mut evaluator, &declarations, input, &mut diagnostics);
+    for block in locals {
+        variables::add_locals(&evaluator, block, &mut diagnostics);
+    }
+    variables::check_locals(&evaluator, &mut diagnostics);
+    let job = match jobs.as_slice() {
+        [job] => *job,
+        [] => {
+            diagnostics.push(Diagnostic::error(format!("{} has no job block", input.file)));
+            return Err(ParseError { diagnostics });
+        }
+        [_, second, ..] => {
+            let told = Diagnostic::error("there is a second job block; a file holds one job");
+            diagnostics.push(placed(&source, second.ident.span(), told));
+            return Err(ParseError { diagnostics });
+        }
+    };
+    let mut decoder = Decoder::new(&evaluator);
+    let mut fields = decoder.top_block(&schema::JOB, job, "ID");
+    let places = std::mem::take(&mut decoder.places);
+    diagnostics.append(&mut decoder.diagnostics);
+    if !diagnostics.is_empty() {
+        return Err(ParseError { diagnostics });
+    }
+    if let Some(label) = job.labels.first() {
+        fields.entry("Name").or_insert_with(|| label.as_str().into());
+    }
+    let job = longshore_api::from_value(fields.into())
+        .map_err(|why| Diagnostic::error(format!("the job cannot be written for the API: {why}")))?;
+    Ok(Parsed { job, places, warnings: Vec::new() })
+}
+
+fn placed(source: &Source, span: Option<std::ops::Range<usize>>, diagnostic: Diagnostic) -> Diagnostic {
+    match span {
+        Some(span) => diagnostic.at(source.place(span)),
+        None => diagnostic,
+    }
+}
+
+fn misplaced(source: &Source, name: &str, span: Option<std::ops::Range<usize>>, what: &str) -> Diagnostic {
+    let told = Diagnostic::error(format!("there is no {what} {name:?} at the top of a job file"));
+    let told = match nearest(name, ["job", "variable", "variables", "locals"]) {
+        Some(near) => told.hint(format!("did you mean {near:?}?")),
+        None if schema::JOB.names().any(|known| known == name) => {
+            told.hint(format!("{name:?} belongs in the block \"job\""))
+        }
+        None => told.hint("a job file holds job, variable, variables and locals blocks"),
+    };
+    placed(source, span, told)
+}
+
+fn syntax_error(source: &Source, why: &hcl_edit::parser::Error) -> Diagnostic {
+    let offset = why.location().offset();
+    let place = source.place(offset..offset + 1);
+    let open_quote = place.line_text.matches('"').count() % 2 == 1;
+    let told = Diagnostic::error(format!("syntax error: {}", why.message()));
+    let told = if open_quote { told.hint("is a closing quote missing on this line?") } else { told };
+    told.at(place)
+}
