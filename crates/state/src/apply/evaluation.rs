@@ -1,7 +1,8 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::{OrdMap, OrdSet};
-use longshore_model::{AllocId, EvalId, EvalStatus, Evaluation};
+use longshore_model::{AllocId, EvalId, EvalStatus, Evaluation, JobKey};
 
 use super::Step;
 use crate::{Effect, EvaluationChange, State, Table};
@@ -11,11 +12,11 @@ impl State {
         match change {
             EvaluationChange::Upsert(evaluations) => self.put_evaluations(step, evaluations),
             EvaluationChange::Collect { evaluations, allocations } => {
-                for id in allocations {
-                    self.forget_allocation(step, id);
-                }
-                for id in evaluations {
-                    self.forget_evaluation(step, id);
+                let of_allocations = allocations.into_iter().filter_map(|id| self.forget_allocation(step, id));
+                let mut jobs: BTreeSet<JobKey> = of_allocations.collect();
+                jobs.extend(evaluations.into_iter().filter_map(|id| self.forget_evaluation(step, id)));
+                for key in jobs {
+                    self.refresh_job_status(step, &key);
                 }
             }
         }
@@ -64,14 +65,15 @@ impl State {
         }
     }
 
-    fn forget_evaluation(&mut self, step: &Step, id: EvalId) {
-        let Some(evaluation) = self.evaluations.remove(&id) else { return };
+    fn forget_evaluation(&mut self, step: &Step, id: EvalId) -> Option<JobKey> {
+        let evaluation = self.evaluations.remove(&id)?;
         drop_from(&mut self.evaluations_by_job, &evaluation.job, &id);
         self.touch(Table::Evaluations, step.index);
+        Some(evaluation.job.clone())
     }
 
-    fn forget_allocation(&mut self, step: &mut Step, id: AllocId) {
-        let Some(alloc) = self.allocations.remove(&id) else { return };
+    fn forget_allocation(&mut self, step: &mut Step, id: AllocId) -> Option<JobKey> {
+        let alloc = self.allocations.remove(&id)?;
         if alloc.occupies_node()
             && let Some(used) = self.node_use.get_mut(&alloc.node)
         {
@@ -83,6 +85,7 @@ impl State {
         self.node_allocations_index.insert(alloc.node, step.index);
         self.touch(Table::Allocations, step.index);
         step.effects.push(Effect::NodeAllocations(alloc.node));
+        Some(alloc.job.clone())
     }
 }
 

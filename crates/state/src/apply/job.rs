@@ -145,6 +145,7 @@ impl State {
                 return JobStatus::Pending;
             }
         }
-        if any || job.stop { JobStatus::Dead } else { JobStatus::Pending }
+        // With everything collected it stays dead; only what was never looked at is pending.
+        if any || job.stop || job.status != JobStatus::Pending { JobStatus::Dead } else { JobStatus::Pending }
     }
 }

@@ -1,0 +1,281 @@
+//! A seeded world of changes in any order, sensible or not: `apply` takes them all (S1), what is derived agrees with the
+//! facts after each (S3), and a second state that only reads the encoded entries comes out the same (replay).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use longshore_model::*;
+use longshore_state::*;
+use longshore_values::GoDuration;
+
+/// Few ids, so that changes meet each other.
+struct World {
+    seed: u64,
+    random: u64,
+    state: State,
+    replica: State,
+    ids: SequentialIds,
+    now: Timestamp,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            random: seed.wrapping_mul(2) | 1,
+            state: State::default(),
+            replica: State::default(),
+            ids: SequentialIds::default(),
+            now: Timestamp::from_seconds(1_000),
+        }
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.random >> 33) % bound
+    }
+
+    fn key(&mut self) -> JobKey {
+        JobKey::new("default", format!("job-{}", self.below(3)))
+    }
+
+    fn node(&mut self) -> NodeId {
+        NodeId::from_u128(u128::from(self.below(3)) + 1)
+    }
+
+    fn alloc(&mut self) -> AllocId {
+        let known: Vec<AllocId> = self.state.allocations().map(|alloc| alloc.id).collect();
+        let at = self.below(known.len() as u64 + 1) as usize;
+        known.get(at).copied().unwrap_or(AllocId::from_u128(0xdead))
+    }
+
+    fn evaluation(&mut self, key: &JobKey) -> Evaluation {
+        let id = EvalId::fresh(&mut self.ids);
+        let mut evaluation = Evaluation::pending(id, key.clone(), JobType::Service, 50, Trigger::JobRegister, self.now);
+        evaluation.status = match self.below(4) {
+            0 => EvalStatus::Pending,
+            1 => EvalStatus::Blocked,
+            _ => EvalStatus::Complete,
+        };
+        evaluation.queued_allocations.insert("web".to_owned(), self.below(3) as u32);
+        evaluation
+    }
+
+    fn maybe_evaluation(&mut self, key: &JobKey) -> Option<Evaluation> {
+        (self.below(2) == 0).then(|| self.evaluation(key))
+    }
+
+    fn change(&mut self) -> Change {
+        match self.below(12) {
+            0 | 1 => {
+                let key = self.key();
+                let job = Arc::new(job(&key, self.below(4)));
+                let evaluation = self.maybe_evaluation(&key);
+                Change::Job(Box::new(JobChange::Register { job, evaluation }))
+            }
+            2 => {
+                let key = self.key();
+                let (purge, evaluation) = (self.below(3) == 0, self.maybe_evaluation(&key));
+                Change::Job(Box::new(JobChange::Deregister { key, purge, evaluation }))
+            }
+            3 => {
+                let (key, version) = (self.key(), self.below(3));
+                Change::Job(Box::new(JobChange::Stability { key, version, stable: self.below(2) == 0 }))
+            }
+            4 => {
+                let node = Box::new(node(self.node()));
+                Change::Node(NodeChange::Register { node, evaluations: Vec::new() })
+            }
+            5 => {
+                let status = if self.below(2) == 0 { NodeStatus::Down } else { NodeStatus::Ready };
+                Change::Node(NodeChange::Status { node: self.node(), status, event: None, evaluations: Vec::new() })
+            }
+            6 | 7 => self.report(),
+            8 => {
+                let allocations = vec![self.alloc()];
+                let evaluations = self.state.evaluations().map(|evaluation| evaluation.id).take(1).collect();
+                Change::Evaluation(EvaluationChange::Collect { evaluations, allocations })
+            }
+            _ => self.plan(),
+        }
+    }
+
+    fn report(&mut self) -> Change {
+        let client_status = match self.below(5) {
+            0 => ClientStatus::Pending,
+            1 => ClientStatus::Complete,
+            2 => ClientStatus::Failed,
+            _ => ClientStatus::Running,
+        };
+        let report = AllocationReport {
+            alloc: self.alloc(),
+            client_status,
+            client_description: String::new(),
+            task_states: BTreeMap::from([("main".to_owned(), TaskState::default())]),
+            healthy: (self.below(2) == 0).then_some((self.random.is_multiple_of(3), self.now)),
+            network_status: None,
+        };
+        Change::Allocation(AllocationChange::Report { reports: vec![report], evaluations: Vec::new() })
+    }
+
+    fn plan(&mut self) -> Change {
+        let key = self.key();
+        let mut plan = PlanChange::default();
+        if let Some(job) = self.state.job(&key).cloned() {
+            plan.job_create_index = job.create_index;
+            if self.below(2) == 0 {
+                let id = DeploymentId::fresh(&mut self.ids);
+                plan.deployment = Some(deployment(id, &job));
+            }
+            let eval = self.evaluation(&key);
+            for _ in 0..self.below(3) {
+                let mut alloc = allocation(AllocId::fresh(&mut self.ids), self.node(), &job, eval.id);
+                alloc.deployment = plan.deployment.as_ref().map(|deployment| deployment.id);
+                alloc.previous_alloc = (self.below(2) == 0).then(|| self.alloc());
+                plan.places.push(alloc);
+            }
+            plan.evaluations.push(eval);
+        }
+        if self.below(2) == 0 {
+            let client_status = (self.below(3) == 0).then_some(ClientStatus::Lost);
+            let stop = AllocStop { alloc: self.alloc(), description: "x".to_owned(), client_status, follow_up: None };
+            plan.stops.push(stop);
+        }
+        Change::Plan(Box::new(plan))
+    }
+
+    fn step(&mut self) {
+        self.now = self.now.plus(GoDuration::milliseconds(7));
+        let entry = Entry { at: self.now, change: self.change() };
+        let read = Entry::decode(&entry.encode().unwrap()).unwrap();
+        let index = self.state.index().next();
+        let effects = self.state.apply(index, entry.at, entry.change.clone());
+        assert_eq!(self.replica.apply(index, read.at, read.change), effects, "seed {}", self.seed);
+        let breaches = self.state.breaches();
+        assert!(breaches.is_empty(), "seed {} after {:?}: {breaches:?}", self.seed, entry.change);
+    }
+}
+
+fn job(key: &JobKey, variant: u64) -> Job {
+    let mut job = Job::clone(&Job::absent());
+    job.key = key.clone();
+    job.stop = false;
+    job.document_digest = variant.to_string();
+    job
+}
+
+fn node(id: NodeId) -> Node {
+    Node {
+        id,
+        name: id.short(),
+        datacenter: "dc1".to_owned(),
+        node_pool: "default".to_owned(),
+        class: String::new(),
+        computed_class: String::new(),
+        http_address: String::new(),
+        attributes: BTreeMap::new(),
+        meta: BTreeMap::new(),
+        links: BTreeMap::new(),
+        resources: Resources::default(),
+        reserved: Resources::default(),
+        reserved_ports: Vec::new(),
+        min_dynamic_port: 20_000,
+        max_dynamic_port: 32_000,
+        networks: Vec::new(),
+        drivers: BTreeMap::new(),
+        status: NodeStatus::Ready,
+        status_description: String::new(),
+        status_updated_at: Timestamp::NEVER,
+        eligibility: Eligibility::Eligible,
+        events: Vec::new(),
+        create_index: LogIndex::default(),
+        modify_index: LogIndex::default(),
+    }
+}
+
+fn deployment(id: DeploymentId, job: &Job) -> Deployment {
+    Deployment {
+        id,
+        job: job.key.clone(),
+        job_version: job.version,
+        job_modify_index: job.modify_index,
+        job_spec_modify_index: job.job_modify_index,
+        job_create_index: job.create_index,
+        groups: BTreeMap::from([("web".to_owned(), DeploymentGroup { desired_total: 2, ..Default::default() })]),
+        status: DeploymentStatus::Running,
+        status_description: String::new(),
+        create_index: LogIndex::default(),
+        modify_index: LogIndex::default(),
+    }
+}
+
+fn allocation(id: AllocId, node: NodeId, job: &Arc<Job>, eval: EvalId) -> Allocation {
+    let port = AllocatedPort { label: "http".to_owned(), value: 80, to: 0, host_ip: String::new(), is_static: true };
+    let task = AllocatedTask { cpu_mhz: 5, memory_mb: 7, memory_max_mb: 0 };
+    Allocation {
+        id,
+        eval,
+        node,
+        node_name: node.short(),
+        job: job.key.clone(),
+        job_version: job.version,
+        job_spec: Arc::clone(job),
+        group: "web".to_owned(),
+        name: Allocation::name_of(&job.key.id, "web", 0),
+        resources: AllocatedGroup {
+            tasks: BTreeMap::from([("main".to_owned(), task)]),
+            disk_mb: 3,
+            ports: vec![port],
+            ..AllocatedGroup::default()
+        },
+        desired_status: DesiredStatus::Run,
+        desired_description: String::new(),
+        desired_transition: DesiredTransition::default(),
+        client_status: ClientStatus::Pending,
+        client_description: String::new(),
+        task_states: BTreeMap::new(),
+        deployment: None,
+        deployment_status: None,
+        network_status: None,
+        previous_alloc: None,
+        next_alloc: None,
+        followup_eval: None,
+        reschedule_tracker: RescheduleTracker::default(),
+        metrics: AllocMetric::default(),
+        create_index: LogIndex::default(),
+        modify_index: LogIndex::default(),
+        alloc_modify_index: LogIndex::default(),
+        create_time: Timestamp::NEVER,
+        modify_time: Timestamp::NEVER,
+    }
+}
+
+#[test]
+fn any_order_of_changes_keeps_the_books_right() {
+    let (mut placed, mut jobs) = (0, 0);
+    for seed in 0..60 {
+        let mut world = World::new(seed);
+        for _ in 0..200 {
+            world.step();
+        }
+        let image = world.state.to_image().unwrap();
+        assert_eq!(image, world.replica.to_image().unwrap(), "seed {seed}: the replica differs");
+        let restored = State::from_image(&image).unwrap();
+        assert_eq!(restored.breaches(), Vec::<String>::new(), "seed {seed}");
+        assert_eq!(restored.to_image().unwrap(), image, "seed {seed}: an image reads back as itself");
+        placed += world.state.allocations().count();
+        jobs += world.state.jobs().count() as i64;
+    }
+    assert!(placed > 100 && jobs > 60, "the world is too quiet: {placed} allocations, {jobs} jobs");
+}
+
+#[test]
+fn entries_of_a_newer_form_are_refused() {
+    assert_eq!(
+        Entry::decode(&[9, 1]).unwrap_err().to_string(),
+        "the entry has form 9, this build reads form 1: a newer Longshore wrote it"
+    );
+    assert!(matches!(Entry::decode(&[]), Err(BadEntry::Empty)));
+}
