@@ -233,6 +233,8 @@ impl Agent {
         }
         let home = self.run.dir().join(&self.setup.name).join("home");
         command.env("HOME", &home).env("XDG_STATE_HOME", home.join("state")).env("NOMAD_CLI_NO_COLOR", "1");
+        // Without an engine of the run there is none at all: the machine's own is not for tests.
+        command.env("DOCKER_HOST", format!("unix://{}", self.run.dir().join("no-engine.sock").display()));
         command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -1,0 +1,17 @@
+//! The real binary against a real Docker engine and a real registry, both private to each test.
+//!
+//! A module for each promise about images and jobs; the checker sees only what a person could see: the engine, its
+//! events, the registry's requests, the command line and the HTTP API.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bad_input;
+mod client_options;
+mod dangling;
+mod delays;
+mod foreign;
+mod holds;
+mod life;
+mod pull_errors;
+mod rolling;
+mod support;
+mod updates;
