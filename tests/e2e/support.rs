@@ -8,20 +8,20 @@ use longshore_harness::{
 use serde_json::Value;
 
 /// For what takes an agent and an engine no more than a moment, on a machine that is busy with other tests.
-pub const SOON: Duration = Duration::from_secs(60);
+pub(crate) const SOON: Duration = Duration::from_secs(60);
 
-pub const BINARY: &str = env!("CARGO_BIN_EXE_longshore");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_longshore");
 
 /// An engine with a registry and a counting proxy before it. Fields end in this order.
-pub struct Machine {
-    pub proxy: CountingProxy,
-    pub registry: Registry,
-    pub engine: Engine,
-    pub run: Run,
+pub(crate) struct Machine {
+    pub(crate) proxy: CountingProxy,
+    pub(crate) registry: Registry,
+    pub(crate) engine: Engine,
+    pub(crate) run: Run,
 }
 
 impl Machine {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let run = Run::start().unwrap();
         let engine = Engine::start(&run).unwrap();
         let registry = Registry::start(&engine).unwrap();
@@ -30,35 +30,35 @@ impl Machine {
     }
 
     /// Puts a new image into the registry, under tag `1`, and returns it with its name as a job writes it.
-    pub fn push(&self, repository: &str) -> (Image, String) {
+    pub(crate) fn push(&self, repository: &str) -> (Image, String) {
         let image = Image::sleeper().unwrap();
         self.registry.push(&image, repository, "1").unwrap();
         (image, self.name(repository))
     }
 
-    pub fn name(&self, repository: &str) -> String {
+    pub(crate) fn name(&self, repository: &str) -> String {
         format!("{}/{repository}:1", self.proxy.host())
     }
 
     /// An agent on this machine's engine, with one agent file beside the general one.
-    pub fn agent(&self, file: &str) -> Agent {
+    pub(crate) fn agent(&self, file: &str) -> Agent {
         Agent::start(&self.run, self.setup("agent").file("agent.hcl", file)).unwrap()
     }
 
-    pub fn setup(&self, name: &str) -> AgentSetup {
+    pub(crate) fn setup(&self, name: &str) -> AgentSetup {
         AgentSetup::new(BINARY).named(name).on(&self.engine)
     }
 
     /// How often the registry was asked about a repository.
-    pub fn requests(&self, repository: &str) -> usize {
+    pub(crate) fn requests(&self, repository: &str) -> usize {
         self.proxy.seen_of(repository).len()
     }
 
-    pub fn has_image(&self, name: &str) -> bool {
+    pub(crate) fn has_image(&self, name: &str) -> bool {
         self.engine.image_id(name).unwrap().is_some()
     }
 
-    pub fn wait_image_gone(&self, within: Duration, name: &str) {
+    pub(crate) fn wait_image_gone(&self, within: Duration, name: &str) {
         eventually(within, format!("the removal of {name}"), || {
             if self.has_image(name) { Err("it is there".to_owned()) } else { Ok(()) }
         })
@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// Containers of the tasks of a job, by their label, in any state.
-    pub fn containers_of(&self, allocations: &[String]) -> Vec<Container> {
+    pub(crate) fn containers_of(&self, allocations: &[String]) -> Vec<Container> {
         let mut all = self.engine.containers().unwrap();
         all.retain(|it| {
             it.label("com.hashicorp.nomad.alloc_id").is_some_and(|id| allocations.iter().any(|mine| mine == id))
@@ -77,21 +77,21 @@ impl Machine {
 
 /// A job of one group with one Docker task that sleeps.
 #[derive(Clone)]
-pub struct Job {
-    pub id: String,
-    pub image: String,
-    pub count: u32,
-    pub memory: u32,
+pub(crate) struct Job {
+    pub(crate) id: String,
+    pub(crate) image: String,
+    pub(crate) count: u32,
+    pub(crate) memory: u32,
     /// Lines of the task's `config`.
-    pub config: Vec<String>,
+    pub(crate) config: Vec<String>,
     /// Lines of the task.
-    pub task: Vec<String>,
+    pub(crate) task: Vec<String>,
     /// Lines of the group.
-    pub group: Vec<String>,
+    pub(crate) group: Vec<String>,
 }
 
 impl Job {
-    pub fn new(id: &str, image: &str) -> Self {
+    pub(crate) fn new(id: &str, image: &str) -> Self {
         Self {
             id: id.to_owned(),
             image: image.to_owned(),
@@ -103,32 +103,32 @@ impl Job {
         }
     }
 
-    pub fn count(mut self, count: u32) -> Self {
+    pub(crate) fn count(mut self, count: u32) -> Self {
         self.count = count;
         self
     }
 
-    pub fn memory(mut self, memory: u32) -> Self {
+    pub(crate) fn memory(mut self, memory: u32) -> Self {
         self.memory = memory;
         self
     }
 
-    pub fn config(mut self, line: &str) -> Self {
+    pub(crate) fn config(mut self, line: &str) -> Self {
         self.config.push(line.to_owned());
         self
     }
 
-    pub fn task(mut self, line: &str) -> Self {
+    pub(crate) fn task(mut self, line: &str) -> Self {
         self.task.push(line.to_owned());
         self
     }
 
-    pub fn group(mut self, line: &str) -> Self {
+    pub(crate) fn group(mut self, line: &str) -> Self {
         self.group.push(line.to_owned());
         self
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let Self { id, image, count, memory, config, task, group } = self;
         let lines = |lines: &[String], indent: &str| lines.join(&format!("\n{indent}"));
         format!(
@@ -165,13 +165,13 @@ impl Job {
 
 /// Runs a job and waits for the end of its deployment.
 #[track_caller]
-pub fn run_job(agent: &Agent, job: &Job) -> CliOutput {
+pub(crate) fn run_job(agent: &Agent, job: &Job) -> CliOutput {
     agent.job_run(&job.id, &job.text()).unwrap().success(&format!("run {}", job.id)).unwrap()
 }
 
 /// Submits a job and waits for nothing.
 #[track_caller]
-pub fn submit(agent: &Agent, job: &Job) -> CliOutput {
+pub(crate) fn submit(agent: &Agent, job: &Job) -> CliOutput {
     let path = agent.file_path(&format!("jobs/{}.nomad.hcl", job.id));
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, job.text()).unwrap();
@@ -184,13 +184,13 @@ pub fn submit(agent: &Agent, job: &Job) -> CliOutput {
 
 /// Stops a job and waits until none of its containers is left.
 #[track_caller]
-pub fn stop_job(machine: &Machine, agent: &Agent, id: &str) {
+pub(crate) fn stop_job(machine: &Machine, agent: &Agent, id: &str) {
     agent.cli(&["job", "stop", "-detach", id]).unwrap().success(&format!("stop {id}")).unwrap();
     wait_no_containers(machine, agent, id);
 }
 
 #[track_caller]
-pub fn wait_no_containers(machine: &Machine, agent: &Agent, id: &str) {
+pub(crate) fn wait_no_containers(machine: &Machine, agent: &Agent, id: &str) {
     let ids: Vec<String> = allocations(agent, id).iter().map(|it| text(it, "ID")).collect();
     eventually(SOON, format!("the end of the containers of {id}"), || {
         let left = machine.containers_of(&ids);
@@ -201,13 +201,13 @@ pub fn wait_no_containers(machine: &Machine, agent: &Agent, id: &str) {
 
 /// All allocations of a job, whatever their state.
 #[track_caller]
-pub fn allocations(agent: &Agent, id: &str) -> Vec<Value> {
+pub(crate) fn allocations(agent: &Agent, id: &str) -> Vec<Value> {
     agent.get(&format!("/v1/job/{id}/allocations?all=true")).unwrap().as_array().cloned().unwrap_or_default()
 }
 
 /// Waits until so many allocations of a job run and no other one is meant to, and returns their ids.
 #[track_caller]
-pub fn wait_running(agent: &Agent, id: &str, count: usize) -> Vec<String> {
+pub(crate) fn wait_running(agent: &Agent, id: &str, count: usize) -> Vec<String> {
     eventually(SOON, format!("{count} running allocations of {id}"), || {
         let all = agent.get(&format!("/v1/job/{id}/allocations")).map_err(|error| error.to_string())?;
         let meant: Vec<&Value> =
@@ -222,7 +222,7 @@ pub fn wait_running(agent: &Agent, id: &str, count: usize) -> Vec<String> {
 
 /// `image status -json`, a row for each name.
 #[track_caller]
-pub fn image_rows(agent: &Agent) -> Vec<Value> {
+pub(crate) fn image_rows(agent: &Agent) -> Vec<Value> {
     let said =
         agent.cli(&["image", "status", "-json"]).unwrap().success("ask for image status").unwrap().json().unwrap();
     said["Images"].as_array().cloned().unwrap_or_else(|| panic!("no Images in {said}"))
@@ -230,13 +230,13 @@ pub fn image_rows(agent: &Agent) -> Vec<Value> {
 
 /// The row of one name, if there is one.
 #[track_caller]
-pub fn image_row(agent: &Agent, name: &str) -> Option<Value> {
+pub(crate) fn image_row(agent: &Agent, name: &str) -> Option<Value> {
     image_rows(agent).into_iter().find(|row| row["Name"] == name)
 }
 
 /// Waits until nobody holds the image of that name any more and returns its row.
 #[track_caller]
-pub fn wait_idle(agent: &Agent, name: &str) -> Value {
+pub(crate) fn wait_idle(agent: &Agent, name: &str) -> Value {
     eventually(SOON, format!("{name} to be idle"), || {
         let row = image_row(agent, name).ok_or("there is no such row")?;
         if row["Holds"] == 0 && row["IdleSince"].is_string() { Ok(row) } else { Err(row.to_string()) }
@@ -246,7 +246,7 @@ pub fn wait_idle(agent: &Agent, name: &str) -> Value {
 
 /// Seconds from `IdleSince` to `DueAt` of a row.
 #[track_caller]
-pub fn delay_seconds(row: &Value) -> f64 {
+pub(crate) fn delay_seconds(row: &Value) -> f64 {
     let at = |key: &str| {
         let text = row[key].as_str().unwrap_or_else(|| panic!("no {key} in {row}"));
         chrono::DateTime::parse_from_rfc3339(text).unwrap_or_else(|error| panic!("{key} = {text}: {error}"))
@@ -255,18 +255,18 @@ pub fn delay_seconds(row: &Value) -> f64 {
 }
 
 #[track_caller]
-pub fn check_delay(row: &Value, seconds: f64) {
+pub(crate) fn check_delay(row: &Value, seconds: f64) {
     let delay = delay_seconds(row);
     assert!((delay - seconds).abs() <= 1.0, "{delay} s instead of {seconds} s: {row}");
 }
 
-pub fn text(value: &Value, key: &str) -> String {
+pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
 /// The texts of the events of an allocation's task, as people read them.
 #[track_caller]
-pub fn event_texts(agent: &Agent, allocation: &str, task: &str) -> Vec<String> {
+pub(crate) fn event_texts(agent: &Agent, allocation: &str, task: &str) -> Vec<String> {
     let facts = agent.get(&format!("/v1/allocation/{allocation}")).unwrap();
     let events = facts["TaskStates"][task]["Events"].as_array().cloned().unwrap_or_default();
     events.iter().map(|event| format!("{}: {}", text(event, "Type"), text(event, "DisplayMessage"))).collect()
