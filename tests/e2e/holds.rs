@@ -9,7 +9,7 @@ use crate::support::*;
 const AGENT: &str = "plugin \"docker\" {\n  config {\n    gc {\n      image_delay = \"2s\"\n    }\n  }\n}\n";
 
 /// A job whose image comes from an archive that a task before it puts into place.
-fn loading_job(id: &str, name: &str, archive: &str) -> Job {
+pub(crate) fn loading_job(id: &str, name: &str, archive: &str) -> Job {
     let fetch = format!(
         r#"task "fetch" {{
       driver = "raw_exec"

@@ -95,7 +95,7 @@ fn plain_processes_outlive_the_agent() {
         .find_map(|line| line.strip_prefix("pid ").map(str::to_owned));
     agent.kill9();
     agent.resume().unwrap();
-    assert_eq!(wait_running(&agent, "ticks", 1), [allocation.clone()]);
+    assert_eq!(wait_running(&agent, "ticks", 1)[0], allocation);
     let seen = ticks(&agent);
     eventually(SOON, "further ticks", || {
         let now = ticks(&agent);

@@ -6,6 +6,7 @@
 
 mod bad_input;
 mod client_options;
+mod crashes;
 mod dangling;
 mod delays;
 mod foreign;

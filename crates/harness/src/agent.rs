@@ -188,6 +188,14 @@ impl Agent {
         format!("{}/{name}", self.setup.name)
     }
 
+    /// Sets or takes away a variable of its environment, from its next start on.
+    pub fn set_environment(&mut self, name: &str, value: Option<&str>) {
+        self.setup.environment.retain(|(key, _)| key != name);
+        if let Some(value) = value {
+            self.setup.environment.push((name.to_owned(), value.to_owned()));
+        }
+    }
+
     /// Where a file of this agent lies.
     pub fn file_path(&self, name: &str) -> PathBuf {
         self.run.dir().join(self.path_of(name))

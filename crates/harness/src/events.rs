@@ -24,6 +24,8 @@ pub struct EngineEvent {
     pub attributes: Value,
     /// When, in nanoseconds since 1970.
     pub at_nanos: i64,
+    /// The number of the stream that brought it. What happened between two streams was not heard.
+    pub connection: u32,
 }
 
 impl EngineEvent {
@@ -117,14 +119,15 @@ fn listen(address: &Address, heard: &Mutex<Heard>) {
     }
     // The stream ends with an error when the engine is killed; the next connection goes on.
     for line in answer.body.lines().map_while(std::result::Result::ok) {
-        if let Ok(event) = parse(&line) {
-            lock(heard).events.push(event);
+        let mut heard = lock(heard);
+        if let Ok(event) = parse(&line, heard.connections) {
+            heard.events.push(event);
         }
     }
     lock(heard).open = None;
 }
 
-fn parse(line: &str) -> Result<EngineEvent> {
+fn parse(line: &str, connection: u32) -> Result<EngineEvent> {
     let value: Value =
         serde_json::from_str(line).map_err(|error| HarnessError::refused("read an event of the engine", error))?;
     let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -134,5 +137,6 @@ fn parse(line: &str) -> Result<EngineEvent> {
         subject: text("/Actor/ID"),
         attributes: value.pointer("/Actor/Attributes").cloned().unwrap_or_default(),
         at_nanos: value.get("timeNano").and_then(Value::as_i64).unwrap_or_default(),
+        connection,
     })
 }
