@@ -36,6 +36,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(installed) => match reap_leftovers().and_then(|_| Run::start()) {
             Err(error) => (installed, Err(error.into()), Vec::new()),
             Ok(run) => {
+                run.keep_no_logs();
                 let interrupted = signals.begin(&run);
                 let outcome = if interrupted { Err("interrupted".into()) } else { perform(&run) };
                 let left = take_away(run);
@@ -119,7 +120,7 @@ fn watch_signals() -> Signals {
 
 fn perform(run: &Run) -> Outcome {
     heading("Building Longshore");
-    shell::run(cargo().args(["build", "--package", "longshore", "--locked"]))?;
+    show_and_run(run, cargo().args(["build", "--package", "longshore", "--locked"]))?;
     let binary = std::env::current_exe()?.with_file_name("longshore");
 
     heading("Starting a private Docker engine and a registry");

@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -33,7 +34,7 @@ struct Inner {
     lock: Mutex<Option<Flock<File>>>,
     /// Gone when the run is being taken away: then nothing more is started.
     processes: Mutex<Option<File>>,
-    keep: bool,
+    keep_logs: AtomicBool,
 }
 
 impl Run {
@@ -58,13 +59,12 @@ impl Run {
             .append(true)
             .open(dir.join(PROCESSES_FILE))
             .doing(|| format!("make the list of processes in `{}`", dir.display()))?;
-        let keep = std::env::var_os("LONGSHORE_HARNESS_KEEP_LOGS").is_some();
         Ok(Self(Arc::new(Inner {
             id,
             dir,
             lock: Mutex::new(Some(lock)),
             processes: Mutex::new(Some(processes)),
-            keep,
+            keep_logs: AtomicBool::new(true),
         })))
     }
 
@@ -131,6 +131,11 @@ impl Run {
         cleanup::kill(&self.0.id);
     }
 
+    /// Keeps no logs when a panic ends this run; a test does, to be read.
+    pub fn keep_no_logs(&self) {
+        self.0.keep_logs.store(false, Ordering::Relaxed);
+    }
+
     /// What of this run is there now: processes, mounts, namespace, control groups, folder.
     pub fn leftovers(&self) -> Vec<Leftover> {
         cleanup::leftovers_of(&self.0.id)
@@ -149,7 +154,7 @@ impl Run {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if self.keep || std::thread::panicking() {
+        if std::thread::panicking() && self.keep_logs.load(Ordering::Relaxed) {
             let kept = Path::new(RUNS_FOLDER).join(format!("longshore-failed-{}", self.id));
             if copy_logs(&self.dir.join("logs"), &kept).is_ok() {
                 eprintln!("the logs of this run are in {}", kept.display());
