@@ -104,7 +104,7 @@ impl Engine {
         run.write("engine/daemon.json", "{}")?;
         run.write("engine/containerd.toml", containerd_config(run))?;
         if let Some(bytes) = setup.disk_bytes {
-            mount_disk(run, bytes)?;
+            run.mount_disk("data", bytes)?;
         }
         let mut engine =
             Self { run: run.clone(), namespace, setup, socket, containerd: None, dockerd: None, starts: 0 };
@@ -403,27 +403,6 @@ fn containerd_config(run: &Run) -> String {
          [grpc]\n  address = \"{dir}/c.sock\"\n\
          [debug]\n  level = \"warn\"\n"
     )
-}
-
-/// A file system in a file, for tests of a full disk. It is mounted below the run's folder and goes with it.
-fn mount_disk(run: &Run, bytes: u64) -> Result<()> {
-    let file = run.dir().join("disk.ext4");
-    let data = run.dir().join("data");
-    let refused = |error: &dyn std::fmt::Display| HarnessError::refused("mount a file system in a file", error);
-    let image = std::fs::File::create(&file).map_err(|error| refused(&error))?;
-    image.set_len(bytes).map_err(|error| refused(&error))?;
-    std::fs::create_dir_all(&data).map_err(|error| refused(&error))?;
-    let mut make = std::process::Command::new(program("mkfs.ext4", "e2fsprogs")?);
-    make.args(["-q", "-F", "-m", "0"]).arg(&file);
-    let mut mount = std::process::Command::new(program("mount", "mount")?);
-    mount.args(["-o", "loop"]).arg(&file).arg(&data);
-    for command in [&mut make, &mut mount] {
-        let output = command.output().map_err(|error| refused(&error))?;
-        if !output.status.success() {
-            return Err(refused(&String::from_utf8_lossy(&output.stderr).trim()));
-        }
-    }
-    Ok(())
 }
 
 fn rows(list: &Value) -> impl Iterator<Item = &Value> {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nix::fcntl::{Flock, FlockArg};
 
 use crate::error::Doing;
-use crate::{HarnessError, Leftover, ProcessIdentity, Result, cleanup};
+use crate::{HarnessError, Leftover, ProcessIdentity, Result, cleanup, program};
 
 /// Short, because the paths of sockets have 108 bytes at most; on disk, because layers need room that a tmpfs may not have.
 pub(crate) const RUNS_FOLDER: &str = "/var/tmp";
@@ -94,6 +94,29 @@ impl Run {
         }
         fs::write(&path, contents).doing(|| format!("write `{}`", path.display()))?;
         Ok(path)
+    }
+
+    /// Mounts a file system of its own, of so many bytes, at a path of the run: for tests of a full disk. It goes with the run.
+    ///
+    /// # Errors
+    /// When it cannot be made or mounted.
+    pub fn mount_disk(&self, name: &str, bytes: u64) -> Result<PathBuf> {
+        let file = self.write(&format!("disks/{}.ext4", name.replace('/', "-")), "")?;
+        let doing = || format!("mount a file system of {bytes} bytes at `{name}`");
+        File::options().write(true).open(&file).and_then(|file| file.set_len(bytes)).doing(doing)?;
+        let place = self.0.dir.join(name);
+        fs::create_dir_all(&place).doing(doing)?;
+        let mut make = Command::new(program("mkfs.ext4", "e2fsprogs")?);
+        make.args(["-q", "-F", "-m", "0"]).arg(&file);
+        let mut mount = Command::new(program("mount", "mount")?);
+        mount.args(["-o", "loop"]).arg(&file).arg(&place);
+        for command in [&mut make, &mut mount] {
+            let output = command.output().doing(doing)?;
+            if !output.status.success() {
+                return Err(HarnessError::refused(doing(), String::from_utf8_lossy(&output.stderr).trim()));
+            }
+        }
+        Ok(place)
     }
 
     /// Puts the mark of this run into the environment of a command, so that whatever it starts can be told as ours.

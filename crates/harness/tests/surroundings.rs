@@ -129,3 +129,14 @@ fn leftovers_of_a_killed_run_are_taken_away() {
     assert!(!Path::new("/run/netns").join(&id).exists());
     assert!(!Path::new("/sys/fs/cgroup/memory").join(&id).exists());
 }
+
+/// A disk of its own gets full where others do not, and goes with the run.
+#[test]
+fn a_full_disk_can_be_had() {
+    let run = Run::start().unwrap();
+    let place = run.mount_disk("small", 8 << 20).unwrap();
+    let written = std::fs::write(place.join("filler"), vec![1; 16 << 20]);
+    assert_eq!(written.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
+    run.clean().unwrap();
+    assert_eq!(run.leftovers(), []);
+}
