@@ -5,7 +5,7 @@ use longshore_model::{Job, Task, TaskGroup};
 /// What an allocation of a group has to go through to follow its job to another version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UpdateKind {
-    /// The specification is the same: nothing to do.
+    /// The very same registration of the job: nothing to do.
     Ignore,
     /// The running tasks stay; the allocation only takes over the new version (if its node still fits).
     InPlace,
@@ -17,9 +17,9 @@ pub enum UpdateKind {
 ///
 /// A group that one of the versions lacks is a destructive difference; callers stop or place before they ask.
 pub fn update_kind(old: &Job, new: &Job, group: &str) -> UpdateKind {
-    if old.job_modify_index == new.job_modify_index && old.version == new.version
-        || old.document_digest == new.document_digest
-    {
+    // Equal documents of two registrations (a job that went back to an earlier version) are an update in place: the
+    // newer deployment counts the allocations that it finds in order.
+    if old.job_modify_index == new.job_modify_index && old.version == new.version {
         return UpdateKind::Ignore;
     }
     match destructive_difference(old, new, group) {

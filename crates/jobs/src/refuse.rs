@@ -1,0 +1,112 @@
+//! What a job may ask for and this version does not act on. Each is refused by the path to its block, in the form
+//! `group "web" → task "server" → artifact`, so that whoever has the file can show the line.
+
+use longshore_api::{Job, NetworkResource, Service, Task, TaskGroup};
+
+use crate::fault::Fault;
+
+struct Refusals {
+    faults: Vec<Fault>,
+}
+
+impl Refusals {
+    fn when(&mut self, asked: bool, path: &str, block: &str) {
+        if asked {
+            let path = if path.is_empty() { block.to_owned() } else { format!("{path} → {block}") };
+            let hint = "this version of Longshore does not act on it, so the job is not accepted";
+            self.faults.push(Fault::plain(format!("{path}: {hint}; remove it from the job")));
+        }
+    }
+
+    fn because(&mut self, path: &str, block: &str, why: &str) {
+        let path = if path.is_empty() { block.to_owned() } else { format!("{path} → {block}") };
+        self.faults.push(Fault::plain(format!("{path}: {why}")));
+    }
+}
+
+/// Blocks and settings of a job with defaults filled in that this version does not act on.
+pub(crate) fn refusals(job: &Job) -> Vec<Fault> {
+    let mut refused = Refusals { faults: Vec::new() };
+    if let Some(kind @ ("system" | "sysbatch")) = job.kind.as_deref() {
+        refused.because("", "type", &format!("jobs of type {kind:?} are not run by this version of Longshore"));
+    }
+    refused.when(job.periodic.is_some(), "", "periodic");
+    refused.when(job.parameterized_job.is_some(), "", "parameterized");
+    refused.when(job.multiregion.is_some(), "", "multiregion");
+    refused.when(job.payload.is_some(), "", "payload");
+    for group in &job.task_groups {
+        of_group(group, &mut refused);
+    }
+    refused.faults
+}
+
+fn of_group(group: &TaskGroup, refused: &mut Refusals) {
+    let path = format!("group {:?}", group.name.as_deref().unwrap_or_default());
+    if let Some(update) = &group.update {
+        let update_path = format!("{path} → update");
+        refused.when(update.canary.is_some_and(|canary| canary > 0), &update_path, "canary");
+        refused.when(update.auto_promote == Some(true), &update_path, "auto_promote");
+    }
+    refused.when(group.scaling.is_some(), &path, "scaling");
+    refused.when(group.consul.as_ref().is_some_and(|consul| !consul.namespace.is_empty()), &path, "consul");
+    for name in group.volumes.keys() {
+        refused.when(true, &path, &format!("volume {name:?}"));
+    }
+    refused.when(group.stop_after_client_disconnect.is_some(), &path, "stop_after_client_disconnect");
+    refused.when(group.max_client_disconnect.is_some(), &path, "max_client_disconnect");
+    if let Some(disk) = &group.ephemeral_disk {
+        let disk_path = format!("{path} → ephemeral_disk");
+        refused.when(disk.sticky == Some(true), &disk_path, "sticky");
+        refused.when(disk.migrate == Some(true), &disk_path, "migrate");
+    }
+    for network in &group.networks {
+        of_network(network, &format!("{path} → network"), refused);
+    }
+    for service in &group.services {
+        of_service(service, &path, refused);
+    }
+    for task in &group.tasks {
+        of_task(task, &format!("{path} → task {:?}", task.name), refused);
+    }
+}
+
+fn of_network(network: &NetworkResource, path: &str, refused: &mut Refusals) {
+    if !matches!(network.mode.as_str(), "" | "host") {
+        let why =
+            format!("network mode {:?} is not set up by this version of Longshore; only \"host\" is", network.mode);
+        refused.because(path, "mode", &why);
+    }
+    refused.when(!network.hostname.is_empty(), path, "hostname");
+    refused.when(network.dns.is_some(), path, "dns");
+}
+
+fn of_service(service: &Service, path: &str, refused: &mut Refusals) {
+    refused.when(service.connect.is_some(), &format!("{path} → service"), "connect");
+}
+
+fn of_task(task: &Task, path: &str, refused: &mut Refusals) {
+    for (asked, block) in [
+        (!task.artifacts.is_empty(), "artifact"),
+        (!task.templates.is_empty(), "template"),
+        (task.vault.is_some(), "vault"),
+        (!task.volume_mounts.is_empty(), "volume_mount"),
+        (task.csi_plugin_config.is_some(), "csi_plugin"),
+        (task.dispatch_payload.is_some(), "dispatch_payload"),
+        (!task.scaling_policies.is_empty(), "scaling"),
+        (task.identity.as_ref().is_some_and(|identity| identity.env || identity.file), "identity"),
+        (!task.kind.is_empty(), "kind"),
+    ] {
+        refused.when(asked, path, block);
+    }
+    if let Some(resources) = &task.resources {
+        let resources_path = format!("{path} → resources");
+        refused.when(resources.cores.is_some_and(|cores| cores > 0), &resources_path, "cores");
+        for device in &resources.devices {
+            refused.when(true, &resources_path, &format!("device {:?}", device.name));
+        }
+        refused.when(!resources.networks.is_empty(), &resources_path, "network");
+    }
+    for service in &task.services {
+        of_service(service, path, refused);
+    }
+}

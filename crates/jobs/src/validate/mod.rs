@@ -1,0 +1,45 @@
+//! The rules that a job with its defaults filled in must keep, with Nomad's wordings.
+
+mod group;
+mod job;
+mod network;
+mod placement;
+mod policies;
+mod service;
+mod task;
+
+pub(crate) use job::job;
+pub(crate) use placement::operator;
+
+use crate::fault::Fault;
+
+/// Faults of one part, gathered.
+#[derive(Default)]
+struct Faults(Vec<Fault>);
+
+impl Faults {
+    fn when(&mut self, wrong: bool, text: impl FnOnce() -> String) {
+        if wrong {
+            self.0.push(Fault::plain(text()));
+        }
+    }
+
+    fn push(&mut self, fault: Option<Fault>) {
+        self.0.extend(fault);
+    }
+}
+
+/// The first place at which each repeated name was seen: `(place, first place)` counted from 1.
+fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(usize, &'a str, usize)> {
+    let mut seen: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    let mut found = Vec::new();
+    for (at, name) in names.enumerate() {
+        match seen.get(name) {
+            Some(first) => found.push((at + 1, name, *first)),
+            None => {
+                seen.insert(name, at + 1);
+            }
+        }
+    }
+    found
+}

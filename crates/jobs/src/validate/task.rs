@@ -1,0 +1,86 @@
+use longshore_api::{Resources, Task, TaskGroup};
+use longshore_values::GoDuration;
+
+use super::{Faults, placement, policies};
+use crate::fault::Fault;
+
+const CPU_MIN: i64 = 1;
+const MEMORY_MB_MIN: i64 = 10;
+
+pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
+    let mut faults = Faults::default();
+    faults.when(task.name.is_empty(), || "Missing task name".to_owned());
+    faults.when(task.name.contains(['/', '\\']), || "Task name cannot include slashes".to_owned());
+    faults.when(task.name.contains('\0'), || "Task name cannot include null characters".to_owned());
+    faults.when(matches!(task.name.as_str(), "." | ".."), || "Task name cannot be a relative path".to_owned());
+    faults.when(task.driver.is_empty(), || "Missing task driver".to_owned());
+    let kill_timeout = task.kill_timeout.unwrap_or_default();
+    faults.when(kill_timeout.is_negative(), || "KillTimeout must be a positive value".to_owned());
+    let progress = group.update.as_ref().and_then(|update| update.progress_deadline).unwrap_or_default();
+    faults.when(!progress.is_zero() && kill_timeout > progress, || {
+        format!("KillTimout ({kill_timeout}) longer than the group's ProgressDeadline ({progress})")
+    });
+    faults.when(task.shutdown_delay < GoDuration::ZERO, || "ShutdownDelay must be a positive value".to_owned());
+    match &task.resources {
+        Some(asked) => {
+            let inner = Fault::nested("", resources(asked));
+            faults.push(Fault::nested("", inner.into_iter().collect()));
+        }
+        None => faults.when(true, || "Missing task resources".to_owned()),
+    }
+    logs(group, task, &mut faults);
+    let own = task.restart_policy.as_ref().filter(|own| group.restart_policy.as_ref() != Some(own));
+    if let Some(restart) = own {
+        faults.push(Fault::nested("", policies::restart(restart)));
+    }
+    faults.0.extend(placement::constraints(&task.constraints));
+    for (at, constraint) in task.constraints.iter().enumerate() {
+        faults.when(matches!(constraint.operand.as_str(), "distinct_hosts" | "distinct_property"), || {
+            format!("Constraint {} has disallowed Operand at task level: {}", at + 1, constraint.operand)
+        });
+    }
+    faults.0.extend(placement::affinities(&task.affinities));
+    if let Some(lifecycle) = &task.lifecycle {
+        match lifecycle.hook.as_str() {
+            "prestart" | "poststart" | "poststop" => {}
+            "" => faults.when(true, || "no lifecycle hook provided".to_owned()),
+            other => faults.when(true, || format!("invalid hook: {other}")),
+        }
+    }
+    faults.0
+}
+
+fn resources(asked: &Resources) -> Vec<Fault> {
+    let mut faults = Faults::default();
+    let (cpu, cores) = (asked.cpu.unwrap_or(0), asked.cores.unwrap_or(0));
+    let (memory, ceiling) = (asked.memory_mb.unwrap_or(0), asked.memory_max_mb.unwrap_or(0));
+    faults.when(cores < 0, || format!("cores can't be negative; got {cores}"));
+    faults.when(cores > 0 && cpu > 0, || "Task can only ask for 'cpu' or 'cores' resource, not both.".to_owned());
+    faults.when(cores <= 0 && cpu < CPU_MIN, || format!("minimum CPU value is {CPU_MIN}; got {cpu}"));
+    faults.when(memory < MEMORY_MB_MIN, || format!("minimum MemoryMB value is {MEMORY_MB_MIN}; got {memory}"));
+    faults.when(ceiling != 0 && ceiling < memory, || {
+        format!("MemoryMaxMB value ({ceiling}) should be larger than MemoryMB value ({memory})")
+    });
+    // Amounts of a node never come near this; sums of such amounts must not overflow.
+    let largest = cpu.max(memory).max(ceiling);
+    faults.when(largest > 1 << 40, || format!("an amount of {largest} is more than any node has"));
+    faults.when(asked.disk_mb.unwrap_or(0) > 0, || {
+        "Task can't ask for disk resources, they have to be specified at the task group level.".to_owned()
+    });
+    faults.0
+}
+
+fn logs(group: &TaskGroup, task: &Task, faults: &mut Faults) {
+    let Some(config) = &task.log_config else { return };
+    let (files, size) = (config.max_files.unwrap_or(0), config.max_file_size_mb.unwrap_or(0));
+    let mut of_logs = Faults::default();
+    of_logs.when(files < 1, || format!("minimum number of files is 1; got {files}"));
+    of_logs.when(size < 1, || format!("minimum file size is 1MB; got {size}"));
+    let sound = of_logs.0.is_empty();
+    faults.push(Fault::nested("", of_logs.0));
+    let disk = group.ephemeral_disk.as_ref().and_then(|disk| disk.size_mb).unwrap_or(0);
+    let stored = files.saturating_mul(size);
+    faults.when(sound && stored >= disk, || {
+        format!("log storage ({stored} MB) must be less than requested disk capacity ({disk} MB)")
+    });
+}

@@ -1,0 +1,60 @@
+use longshore_api::{Job, TaskGroup};
+
+use crate::fault::Fault;
+
+/// What is accepted but not as it may seem.
+pub(crate) fn warnings(job: &Job) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for group in &job.task_groups {
+        let name = group.name.as_deref().unwrap_or_default();
+        if let Some(warning) = Fault::nested(format!("Group {name:?} has warnings: "), of_group(group)) {
+            warnings.push(warning.to_string());
+        }
+        for task in &group.tasks {
+            let ceiling = task.resources.as_ref().and_then(|resources| resources.memory_max_mb).unwrap_or(0);
+            if ceiling > 0 {
+                warnings.push(format!(
+                    "Memory oversubscription is not enabled; Task \"{name}.{}\" memory_max value will be ignored. \
+                     Update the Scheduler Configuration to allow oversubscription.",
+                    task.name
+                ));
+            }
+        }
+        let services = group.services.iter().chain(group.tasks.iter().flat_map(|task| &task.services));
+        for service in services {
+            warnings.push(format!(
+                "group {name:?} → service: {:?} is not registered and its checks are not run by this version of \
+                 Longshore; health comes from task states",
+                service.name
+            ));
+        }
+    }
+    warnings
+}
+
+fn of_group(group: &TaskGroup) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let count = group.count.unwrap_or(0);
+    let in_parallel = group.update.as_ref().and_then(|update| update.max_parallel).unwrap_or(0);
+    if in_parallel > count {
+        faults.push(Fault::plain(format!(
+            "Update max parallel count is greater than task group count ({in_parallel} > {count}). A destructive \
+             change would result in the simultaneous replacement of all allocations."
+        )));
+    }
+    if group.networks.iter().any(|network| network.mbits.is_some_and(|mbits| mbits > 0)) {
+        faults.push(Fault::plain(
+            "mbits has been deprecated as of Nomad 0.12.0. Please remove mbits from the network block",
+        ));
+    }
+    for task in &group.tasks {
+        let iops = task.resources.as_ref().and_then(|resources| resources.iops).unwrap_or(0);
+        if iops > 0 {
+            faults.push(Fault::plain(format!(
+                "Task {:?}: IOPS has been deprecated as of Nomad 0.9.0. Please remove IOPS from resource block.",
+                task.name
+            )));
+        }
+    }
+    faults
+}
