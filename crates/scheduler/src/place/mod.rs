@@ -203,7 +203,8 @@ impl<'a> Stack<'a> {
                     let given = AllocatedTask {
                         cpu_mhz: ask.cpu_mhz,
                         memory_mb: ask.memory_mb,
-                        memory_max_mb: ask.memory_max_mb,
+                        // Memory is not oversubscribed: a ceiling above it is ignored, as its owner was warned.
+                        memory_max_mb: 0,
                     };
                     (task.name.clone(), given)
                 })
