@@ -30,8 +30,8 @@ pub enum Action {
         content: ContentId,
         /// Whether the name pointed at the content at the last look: then the container is made under the name, else by id.
         name_points_at_it: bool,
-        /// The pull or load that brought it for this owner; none when it was present.
-        fetch: Option<FetchId>,
+        /// Whether a pull or load brought it for this owner; else it was present.
+        fetched: bool,
         size_bytes: u64,
     },
     /// The owner does not get its image in this attempt.

@@ -3,34 +3,35 @@ use std::collections::BTreeSet;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// What is on record about one name. No record: not ours, and nobody has touched what was.
+/// What is on record about one name. No record: not ours, and nobody has taken it from us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameRecord {
     pub name: ImageRef,
-    pub state: NameState,
+    /// Where it stands and whose doing that is. None: absent, or foreign since before us.
+    pub binding: Option<Binding>,
+    /// A pull or load of ours that is under way, or may still bring something late.
+    pub intent: Option<Intent>,
     /// How often the name was granted.
     pub uses: u64,
     /// The last grant or the last end of a need.
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A name's place in its life:
+/// A name at a content, and its place in its life.
 ///
 /// ```text
-///              wanted                    done                      last need ended
-///   (none) ───────────────▶ Pulling ───────────────▶ Held ◀──────────────────────▶ Idle ──due──▶ Removing ──▶ (none)
-///      ▲                       │ failed, left             wanted, pinned, kept       ▲  409, need  │  │ answer lost
-///      └───────────────────────┴─▶ what it was before                                └─────────────┴──┴──▶ Unsure
-///
+///           wanted                done; it moved             last need ended
+///   none ──────────▶ (an intent) ────────────────▶ Held ◀────────────────────▶ Idle ───due───▶ Removing ───▶ none
+///     ▲                   │ failed, left                 wanted, pinned, kept   ▲ ▲   need, 409  │  │ no answer
+///     └───────────────────┴─▶ what it was before                                │ └──────────────┘  ▼
+///                                                                               └────────────── Unsure
 ///   Held, Idle, Unsure ──others pull, load, tag or move it──▶ Foreign
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NameState {
+pub enum Binding {
     /// Others brought it, or took it over after us.
-    Foreign(Foreign),
-    /// A pull or load of ours is to bring it, or may still bring it late.
-    Pulling(Intent),
+    Foreign { content: ContentId, since: Timestamp, why: ForeignReason },
     /// Obtained by us and needed.
     Held { content: ContentId },
     /// Obtained by us; nothing has needed it since `idle_since`.
@@ -38,40 +39,45 @@ pub enum NameState {
     /// About to be removed, or being removed: nothing of it is granted until the outcome is known.
     Removing { content: ContentId, idle_since: Timestamp, why: RemovalReason },
     /// The outcome of a removal is not known.
-    Unsure { content: ContentId, idle_since: Timestamp },
+    Unsure { content: ContentId, idle_since: Timestamp, why: RemovalReason },
 }
 
-impl NameState {
-    /// The content of a binding that a pull or load of ours made.
-    pub fn obtained(&self) -> Option<ContentId> {
+impl Binding {
+    pub fn content(&self) -> ContentId {
         match self {
-            Self::Held { content }
+            Self::Foreign { content, .. }
+            | Self::Held { content }
             | Self::Idle { content, .. }
             | Self::Removing { content, .. }
-            | Self::Unsure { content, .. } => Some(*content),
-            Self::Pulling(Intent { before: Before::Obtained { content, .. }, .. }) => Some(*content),
-            Self::Foreign(_) | Self::Pulling(_) => None,
+            | Self::Unsure { content, .. } => *content,
         }
     }
-}
 
-/// A name that others brought or took over.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Foreign {
-    pub content: ContentId,
-    pub since: Timestamp,
-    pub why: ForeignReason,
+    /// Whether a pull or load of ours made it.
+    pub fn is_obtained(&self) -> bool {
+        !matches!(self, Self::Foreign { .. })
+    }
+
+    /// Since when nothing has needed it.
+    pub fn idle_since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Idle { idle_since, .. } | Self::Removing { idle_since, .. } | Self::Unsure { idle_since, .. } => {
+                Some(*idle_since)
+            }
+            Self::Foreign { .. } | Self::Held { .. } => None,
+        }
+    }
 }
 
 /// How we know that a name is not ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForeignReason {
-    /// It was there before anything of ours.
+    /// It stood on its own before our pull.
     Found,
     /// The engine's events showed that others pulled, loaded or tagged it after us.
     TakenOver,
-    /// It points at other content than ours did.
+    /// It points at other content than ours did, or stands again after we removed it.
     Moved,
     /// Where it pointed before our pull was not known, so that we cannot show that we brought it.
     Unproven,
@@ -99,22 +105,9 @@ pub struct Intent {
 pub enum Before {
     /// Nowhere.
     Absent,
-    /// At content of a binding of ours; `idle_since` when nothing needed it.
-    Obtained { content: ContentId, idle_since: Option<Timestamp> },
-    /// At content that others had brought under this name.
-    Foreign { content: ContentId, why: ForeignReason, since: Timestamp },
+    At(ContentId),
     /// The engine could not be read in full.
     Unknown,
-}
-
-impl Before {
-    /// Where the name pointed, if anywhere.
-    pub fn content(&self) -> Option<ContentId> {
-        match self {
-            Self::Obtained { content, .. } | Self::Foreign { content, .. } => Some(*content),
-            Self::Absent | Self::Unknown => None,
-        }
-    }
 }
 
 /// An image archive that a task brings along, for the engine to load.

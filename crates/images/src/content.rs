@@ -25,7 +25,7 @@ pub enum ContentState {
     Named,
     /// A pull or load of ours moved its last tag away. `idle_since` when nothing needs it.
     Nameless { idle_since: Option<Timestamp> },
-    /// Being removed under a private name of ours, which goes last.
+    /// Being removed under a private name of ours, which goes last, after the digest names that our pulls left.
     Marked { idle_since: Timestamp, why: RemovalReason },
 }
 

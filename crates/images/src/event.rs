@@ -7,7 +7,7 @@ use crate::{Archive, Owner, Pin, Policy, Seen};
 pub const EVENT_FORMAT: u32 = 1;
 
 /// Names one look at the engine. Later looks have greater ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LookId(pub u64);
 

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +10,19 @@ pub struct Hold {
     pub name: ImageRef,
     /// When it was taken.
     pub since: Timestamp,
-    /// What was handed out under this name. More than one only between a grant of other content and the container
-    /// that is made from it: until then the owner keeps what it had.
-    pub granted: BTreeSet<ContentId>,
+    /// What was handed out last under this name.
+    pub granted: Option<ContentId>,
+    /// What its last container was made from: kept until there is a container of what was granted since.
+    pub in_use: Option<ContentId>,
     /// When the owner ended. The hold then lingers for the allocation that takes over (K7).
     pub ended_at: Option<Timestamp>,
+}
+
+impl Hold {
+    /// The content that the hold keeps.
+    pub fn contents(&self) -> impl Iterator<Item = ContentId> {
+        self.granted.into_iter().chain(self.in_use.filter(|id| Some(*id) != self.granted))
+    }
 }
 
 /// One allocation takes over from another on this node (K7).

@@ -9,27 +9,37 @@
 
 mod action;
 mod binding;
+mod books;
 mod content;
 mod event;
+mod fault;
 mod hold;
+mod keeper;
 mod look;
+mod need;
 mod notice;
 mod owner;
 mod policy;
 mod record;
+mod row;
 mod status;
+mod view;
 
 pub use action::{Action, Refusal, Step};
-pub use binding::{Archive, Before, Foreign, ForeignReason, Intent, NameRecord, NameState, RemovalReason};
+pub use binding::{Archive, Before, Binding, ForeignReason, Intent, NameRecord, RemovalReason};
 pub use content::{ContentRecord, ContentState, is_private, private_name};
 pub use event::{
     ActId, EVENT_FORMAT, EngineNews, Event, FailureKind, FetchFailure, FetchId, LookId, Need, RemovalAnswer, TagAnswer,
     Want,
 };
+#[doc(hidden)]
+pub use fault::Fault;
 pub use hold::{Handover, Hold, Pin};
+pub use keeper::{Breach, Invariant, Keeper};
 pub use look::{ContainerSeen, ImageSeen, Seen};
 pub use notice::{Level, Notice, RemovalOutcome};
 pub use owner::Owner;
 pub use policy::Policy;
 pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
-pub use status::{ImageStatus, Provenance, StateWord};
+pub use row::{ROWS_OF_LATER_FEATURES, Row, RowCounts};
+pub use status::{Explanation, ImageStatus, Provenance, StateWord};

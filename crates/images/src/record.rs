@@ -1,6 +1,7 @@
+use longshore_model::{AllocId, ContentId, ImageRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentRecord, Handover, Hold, NameRecord, Pin};
+use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pin};
 
 /// The format of entries as they are stored; goes up when an older reader could misread them.
 pub const RECORD_FORMAT: u32 = 1;
@@ -52,12 +53,32 @@ impl Entry {
     /// The key that the entry is stored under.
     pub fn key(&self) -> String {
         match self {
-            Self::Hold(hold) => format!("hold {} {}", hold.owner, hold.name.full()),
-            Self::Handover(handover) => format!("handover {}", handover.predecessor),
-            Self::Name(record) => format!("name {}", record.name.full()),
-            Self::Content(record) => format!("content {}", record.id),
-            Self::Pin(pin) => format!("pin {}", pin.pattern),
+            Self::Hold(hold) => Self::hold_key(&hold.owner, &hold.name),
+            Self::Handover(handover) => Self::handover_key(handover.predecessor),
+            Self::Name(record) => Self::name_key(&record.name),
+            Self::Content(record) => Self::content_key(record.id),
+            Self::Pin(pin) => Self::pin_key(&pin.pattern),
         }
+    }
+
+    pub(crate) fn hold_key(owner: &Owner, name: &ImageRef) -> String {
+        format!("hold {owner} {}", name.full())
+    }
+
+    pub(crate) fn handover_key(predecessor: AllocId) -> String {
+        format!("handover {predecessor}")
+    }
+
+    pub(crate) fn name_key(name: &ImageRef) -> String {
+        format!("name {}", name.full())
+    }
+
+    pub(crate) fn content_key(id: ContentId) -> String {
+        format!("content {id}")
+    }
+
+    pub(crate) fn pin_key(pattern: &str) -> String {
+        format!("pin {pattern}")
     }
 
     /// As it is stored, with its format.

@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::Hold;
+use crate::{Hold, Owner, Policy};
 
 /// What people are told about one name, or about content that has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,22 @@ pub struct ImageStatus {
     pub last_used_at: Option<Timestamp>,
     /// How often it was granted.
     pub uses: u64,
+}
+
+/// Everything that bears on one name, for the one who asks why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Explanation {
+    pub status: ImageStatus,
+    /// Other names of the same content.
+    pub other_names: Vec<ImageRef>,
+    /// What the engine said to the last attempt to remove it.
+    pub last_refusal: Option<String>,
+    /// Start attempts that wait for it now.
+    pub waiters: Vec<Owner>,
+    /// Whether anything may be removed at all: the engine answers, and has been compared with the allocations.
+    pub removals_allowed: bool,
+    /// The settings in force.
+    pub policy: Policy,
 }
 
 /// Whose doing it is that the name stands where it does.

@@ -1,0 +1,185 @@
+use std::collections::BTreeSet;
+
+use longshore_model::{ContentId, ImageRef};
+
+use super::{Keeper, Target};
+use crate::{Binding, ContentState, Explanation, ForeignReason, ImageStatus, Provenance, StateWord};
+
+impl Keeper {
+    /// Every name that is known, sorted, and after them content without any.
+    pub fn status(&self) -> Vec<ImageStatus> {
+        let mut names = BTreeSet::new();
+        let mut nameless = BTreeSet::new();
+        for image in self.view.images() {
+            if self.is_named(image.id) {
+                names.extend(image.names.iter());
+            } else {
+                nameless.insert(image.id);
+            }
+        }
+        names.extend(self.books.names().map(|record| &record.name));
+        names.extend(self.books.holds().map(|hold| &hold.name));
+        names
+            .retain(|name| self.view.at(name).is_none_or(|at| !nameless.contains(&at)) || self.books.holders(name) > 0);
+        names
+            .into_iter()
+            .map(|name| self.name_status(name))
+            .chain(nameless.into_iter().map(|id| self.nameless_status(id)))
+            .collect()
+    }
+
+    /// Everything that bears on one name: none when it is neither on the engine nor on record.
+    pub fn explain(&self, name: &ImageRef) -> Option<Explanation> {
+        let held = self.books.holders(name) > 0;
+        if self.view.at(name).is_none() && self.books.name(name).is_none() && !held {
+            return None;
+        }
+        let status = self.name_status(name);
+        let names = status.content.map_or(&[][..], |content| self.view.names_at(content));
+        let other_names = names.iter().filter(|other| *other != name).cloned().collect();
+        let last_refusal = self.backoffs.get(&Target::Name(name.clone())).map(|backoff| backoff.message.clone());
+        let waiters = self.waiters.iter().filter(|(_, waiter)| waiter.want.name == *name);
+        Some(Explanation {
+            status,
+            other_names,
+            last_refusal,
+            waiters: waiters.map(|(owner, _)| owner.clone()).collect(),
+            removals_allowed: self.may_remove(),
+            policy: self.policy.clone(),
+        })
+    }
+
+    fn name_status(&self, name: &ImageRef) -> ImageStatus {
+        let record = self.books.name(name);
+        let binding = record.and_then(|record| record.binding);
+        let content = binding.map(|binding| binding.content()).or_else(|| self.view.at(name));
+        let image = content.and_then(|id| self.view.image(id));
+        let target = Target::Name(name.clone());
+        let idle_since = binding.and_then(|binding| binding.idle_since());
+        let may_go = self.policy.image || self.asked.contains(&target);
+        let retry_at = self.backoffs.get(&target).map(|backoff| backoff.retry_at);
+        let mut due_at = idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since));
+        if due_at.is_some() {
+            due_at = due_at.max(retry_at);
+        }
+        let needs = |from: Option<&ImageRef>| from.is_none_or(|from| from == name || from.id().is_some());
+        let containers = content.map_or(&[][..], |id| self.view.containers_of(id));
+        ImageStatus {
+            name: Some(name.clone()),
+            content,
+            size_bytes: image.map(|image| image.size_bytes),
+            provenance: match binding {
+                Some(binding) if binding.is_obtained() => Provenance::Obtained,
+                _ if content.is_some() => Provenance::Foreign,
+                _ => Provenance::Absent,
+            },
+            state: self.state_word(name, binding, content),
+            holders: self.books.holds_on(name).cloned().collect(),
+            containers: containers.iter().filter(|c| needs(c.made_from.as_ref())).map(|c| c.id.clone()).collect(),
+            holds: self.books.holders(name),
+            content_holds: content.map_or(self.books.holders(name), |id| self.content_holds(id)),
+            why: self.why_it_stays(name, binding, content),
+            idle_since,
+            due_at,
+            last_used_at: record.and_then(|record| record.last_used_at),
+            uses: record.map_or(0, |record| record.uses),
+        }
+    }
+
+    fn state_word(&self, name: &ImageRef, binding: Option<Binding>, content: Option<ContentId>) -> StateWord {
+        if self.fetches.get(name).is_some_and(|fetch| !fetch.cancelled) {
+            return StateWord::Pulling;
+        }
+        match binding {
+            Some(Binding::Held { .. }) => StateWord::Held,
+            Some(Binding::Idle { .. }) => StateWord::Idle,
+            Some(Binding::Removing { .. }) => StateWord::Removing,
+            Some(Binding::Unsure { .. }) => StateWord::Unsure,
+            Some(Binding::Foreign { .. }) => StateWord::Foreign,
+            None if content.is_some() => StateWord::Foreign,
+            None => StateWord::Absent,
+        }
+    }
+
+    fn why_it_stays(&self, name: &ImageRef, binding: Option<Binding>, content: Option<ContentId>) -> String {
+        if self.fetches.contains_key(name) {
+            return "being pulled".to_owned();
+        }
+        match (binding, content) {
+            (Some(Binding::Foreign { why, .. }), _) => match why {
+                ForeignReason::Found => "others brought it".to_owned(),
+                ForeignReason::TakenOver => "others pulled, loaded or tagged it after us".to_owned(),
+                ForeignReason::Moved => "others moved it after us".to_owned(),
+                ForeignReason::Unproven => "it cannot be shown that we brought it".to_owned(),
+            },
+            (Some(Binding::Removing { .. }), _) => "being removed".to_owned(),
+            (Some(Binding::Unsure { .. }), _) => "its removal was not answered; being looked at".to_owned(),
+            (Some(_), Some(content)) => match self.need_of_name(name, content) {
+                Some(need) => need.to_string(),
+                None => self.why_not_yet(&Target::Name(name.clone())),
+            },
+            (None, Some(_)) => "others brought it".to_owned(),
+            _ => match self.books.holders(name) {
+                0 => "not on the engine".to_owned(),
+                held => format!("not on the engine, wanted by {held}"),
+            },
+        }
+    }
+
+    /// Why something that nothing needs is still there.
+    fn why_not_yet(&self, target: &Target) -> String {
+        if !self.policy.image && !self.asked.contains(target) {
+            return "gc.image is false".to_owned();
+        }
+        if let Some(backoff) = self.backoffs.get(target) {
+            return format!("could not be removed, tried again later: {}", backoff.message);
+        }
+        if !self.engine_up {
+            return "the engine does not answer".to_owned();
+        }
+        if !self.may_remove() {
+            return "the engine and the allocations have not been compared yet".to_owned();
+        }
+        format!("idle, goes after {}", self.policy.delay())
+    }
+
+    fn nameless_status(&self, id: ContentId) -> ImageStatus {
+        let record = self.books.content(id);
+        let idle_since = match record.map(|record| record.state) {
+            Some(ContentState::Nameless { idle_since }) => idle_since,
+            Some(ContentState::Marked { idle_since, .. }) => Some(idle_since),
+            Some(ContentState::Named) | None => None,
+        };
+        let target = Target::Content(id);
+        let may_go = self.policy.image || self.asked.contains(&target);
+        let why = match (record, self.need_of_nameless(id)) {
+            (None, _) => "nameless, and not ours to remove".to_owned(),
+            (Some(_), Some(need)) => need.to_string(),
+            (Some(_), None) => self.why_not_yet(&target),
+        };
+        ImageStatus {
+            name: None,
+            content: Some(id),
+            size_bytes: self.view.image(id).map(|image| image.size_bytes),
+            provenance: if record.is_some() { Provenance::Obtained } else { Provenance::Foreign },
+            state: if self.removals.contains_key(&id) { StateWord::Removing } else { StateWord::Nameless },
+            holders: Vec::new(),
+            containers: self.view.containers_of(id).iter().map(|container| container.id.clone()).collect(),
+            holds: 0,
+            content_holds: self.content_holds(id),
+            why,
+            idle_since,
+            due_at: idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since)),
+            last_used_at: None,
+            uses: 0,
+        }
+    }
+
+    /// How many owners hold the content: those it was granted to, and those that hold a name which points at it.
+    fn content_holds(&self, id: ContentId) -> usize {
+        let granted = self.books.content_holders(id).map(|(owner, _)| owner.clone());
+        let names = self.view.names_at(id).iter();
+        let by_name = names.flat_map(|name| self.books.holds_on(name)).map(|hold| hold.owner.clone());
+        granted.chain(by_name).collect::<BTreeSet<_>>().len()
+    }
+}

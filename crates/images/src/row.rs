@@ -1,0 +1,137 @@
+use std::collections::BTreeMap;
+
+/// One transition of the life of names and contents: what can happen, named once.
+///
+/// The keeper counts how often it took each; a test that runs long enough has to have taken all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Row {
+    /// Nothing → pulling: wanted, and absent.
+    WantedAbsent,
+    /// Nothing → foreign with a hold: wanted, and present.
+    WantedForeign,
+    /// Any → pulling: wanted fresh, though present.
+    WantedFresh,
+    /// Pulling → held: done, and the name moved.
+    PullMoved,
+    /// Pulling → as before: done, and nothing new.
+    PullSame,
+    /// Pulling → as before: failed.
+    PullFailed,
+    /// Pulling → as before: the last waiter left.
+    PullLeft,
+    /// Late → idle: what nobody waited for arrived all the same.
+    PullLate,
+    /// Held → idle: the last need ended.
+    NeedEnded,
+    /// Idle → held: wanted.
+    IdleWanted,
+    /// Idle → removing: due.
+    IdleDue,
+    /// Idle → removing: a person asked.
+    IdleAsked,
+    /// Idle → held: pinned.
+    IdlePinned,
+    /// Idle → held: matched by `keep`.
+    IdleKept,
+    /// Idle → held: a container of others, or another need that is no hold on the name.
+    IdleInUse,
+    /// Removing → nothing: done, and absent.
+    RemovedGone,
+    /// Removing → idle or held: the look found a need.
+    RemovalNeedFound,
+    /// Removing → idle: 409.
+    RemovalInUse,
+    /// Removing → nothing: 404.
+    RemovalNotFound,
+    /// Removing → unsure: no answer.
+    RemovalLost,
+    /// Removing, and wanted: the wanter waits.
+    RemovalWanted,
+    /// Unsure → idle: a look shows it where it was.
+    UnsureStill,
+    /// Unsure → nothing: a look shows that it is gone.
+    UnsureGone,
+    /// Ours → foreign: at other content, not by us.
+    MovedByOthers,
+    /// Ours → foreign: at the same content, brought again by others.
+    TakenOver,
+    /// Ours → nothing: absent, not by us.
+    RemovedByOthers,
+    /// Content: named → nameless, by a pull or load of ours.
+    ContentNameless,
+    /// Content: nameless → marked: due.
+    ContentMarked,
+    /// Content: marked → gone.
+    ContentGone,
+    /// Content: nameless or marked → named: a name points at it again.
+    ContentNamedAgain,
+    /// Content: marked → nameless: the look found a need.
+    ContentNeedFound,
+    /// A removal that was under way at a crash: looked at, never repeated blindly.
+    RecoveredRemoval,
+    /// A pull that was under way at a crash, and brought what it was to bring.
+    RecoveredPull,
+    /// A hold whose owner ended while the agent was down: released, dated by that end.
+    RecoveredRelease,
+    /// A hold whose owner nobody knows: dropped, and said.
+    RecoveredDrop,
+    /// A predecessor's hold lingers for its successor.
+    HandoverLingers,
+    /// It is let go: the successor has its image, or has ended.
+    HandoverDone,
+}
+
+/// Rows of the life cycle that belong to features which this build does not have: each with the feature.
+pub const ROWS_OF_LATER_FEATURES: &[(&str, &str)] = &[
+    ("Idle, pressure or age: Removing", "space marks and ages"),
+    ("Idle, kept version: Held", "keep_versions"),
+    ("crash 12, prefetch", "images wished for by a server before a start"),
+    ("crash 13, migrate formats, swap engines", "a second ledger format"),
+    ("a mirror's name, with the job's own name tagged on", "mirrors"),
+];
+
+impl Row {
+    /// Every row.
+    pub const ALL: &[Self] = &[
+        Self::WantedAbsent,
+        Self::WantedForeign,
+        Self::WantedFresh,
+        Self::PullMoved,
+        Self::PullSame,
+        Self::PullFailed,
+        Self::PullLeft,
+        Self::PullLate,
+        Self::NeedEnded,
+        Self::IdleWanted,
+        Self::IdleDue,
+        Self::IdleAsked,
+        Self::IdlePinned,
+        Self::IdleKept,
+        Self::IdleInUse,
+        Self::RemovedGone,
+        Self::RemovalNeedFound,
+        Self::RemovalInUse,
+        Self::RemovalNotFound,
+        Self::RemovalLost,
+        Self::RemovalWanted,
+        Self::UnsureStill,
+        Self::UnsureGone,
+        Self::MovedByOthers,
+        Self::TakenOver,
+        Self::RemovedByOthers,
+        Self::ContentNameless,
+        Self::ContentMarked,
+        Self::ContentGone,
+        Self::ContentNamedAgain,
+        Self::ContentNeedFound,
+        Self::RecoveredRemoval,
+        Self::RecoveredPull,
+        Self::RecoveredRelease,
+        Self::RecoveredDrop,
+        Self::HandoverLingers,
+        Self::HandoverDone,
+    ];
+}
+
+/// How often each row was taken.
+pub type RowCounts = BTreeMap<Row, u64>;
