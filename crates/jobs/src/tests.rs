@@ -304,8 +304,8 @@ fn check_update(change: impl FnOnce(&mut Job), expected: &str) {
 
 #[test]
 fn kinds_of_update() {
-    check_update(|_| {}, "ignore");
-    check_update(|job| job.submit_time = Some(7), "ignore");
+    check_update(|_| {}, "in place");
+    check_update(|job| job.submit_time = Some(7), "in place");
     check_update(|job| job.task_groups[0].count = Some(5), "in place");
     check_update(|job| job.priority = Some(60), "in place");
     check_update(|job| job.task_groups[0].tasks[0].kill_timeout = "8s".parse().ok(), "in place");

@@ -18,6 +18,7 @@ use longshore_state::State;
 
 pub use outcome::{GroupAnnotation, Outcome};
 pub use place::constraint_holds;
+pub use reconcile::may_reschedule;
 
 use place::Stack;
 use reconcile::{Placement, Reconciled};

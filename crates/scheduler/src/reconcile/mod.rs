@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use longshore_model::{
     AllocId, Allocation, ClientStatus, Deployment, DeploymentId, EvalId, Evaluation, IdSource, Job, NodeId, NodeStatus,
-    Timestamp,
+    ReschedulePolicy, Timestamp,
 };
 use longshore_state::{AllocStop, DeploymentStatusChange, State};
 
@@ -23,6 +23,11 @@ pub(crate) const STOP_UPDATED: &str = "alloc is being updated due to job update"
 pub(crate) const STOP_MIGRATED: &str = "alloc is being migrated";
 pub(crate) const STOP_LOST: &str = "alloc is lost since its node is down";
 pub(crate) const STOP_RESCHEDULED: &str = "alloc was rescheduled because it failed";
+
+/// Whether its group's policy lets a failed allocation be tried again, now or later.
+pub fn may_reschedule(alloc: &Allocation, policy: Option<&ReschedulePolicy>, now: Timestamp) -> bool {
+    reschedule::verdict(alloc, policy, now, false) != reschedule::Verdict::No
+}
 
 /// One allocation that is to be placed.
 #[derive(Debug, Clone)]
