@@ -1,0 +1,7 @@
+//! Deployments on their way to success or failure.
+
+mod judge;
+mod watcher;
+
+pub(crate) use judge::{failure, look};
+pub(crate) use watcher::{Wakes, run as run_watcher};

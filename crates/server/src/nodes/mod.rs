@@ -1,0 +1,11 @@
+//! What the server does for nodes: registration, heartbeats, their allocations, their reports.
+
+mod evaluations;
+mod heartbeats;
+mod link;
+mod reports;
+mod watcher;
+
+pub(crate) use evaluations::{evaluations_for_allocations, evaluations_for_node};
+pub(crate) use reports::{Report, run as run_reporter};
+pub(crate) use watcher::Pulse;
