@@ -1,6 +1,40 @@
-//! The composition root: reads files, starts the log, starts the roles asked for and ends them in order.
+//! The composition root: reads files, starts the log, starts the roles asked for and ends them in order, or hands over
+//! to the command line.
+//!
+//! - A1: nothing starts on settings that are not wholly understood.
+//! - A2: two agents never share a folder.
+//! - A3: SIGINT and SIGTERM end in order; a second one at once. Without `-dev` tasks go on.
+
 mod addresses;
 mod arguments;
 mod banner;
+mod docker;
+mod error;
 mod files;
+mod folders;
 mod logging;
+mod roles;
+mod run;
+mod shown;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs what the command line asks for; `words` is the whole of it, program name first.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut words = words.into_iter();
+    let called = words.next().unwrap_or_default();
+    // Called as `nomad` it answers as `nomad`.
+    let program = Path::new(&called)
+        .file_name()
+        .map_or_else(|| "longshore".to_owned(), |name| name.to_string_lossy().into_owned());
+    let words: Vec<OsString> = words.collect();
+    match words.first().and_then(|word| word.to_str()) {
+        Some("agent") => {
+            let rest: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+            run::agent(&program, &rest)
+        }
+        _ => ExitCode::FAILURE,
+    }
+}

@@ -1,6 +1,8 @@
 //! The agent's log: one line an event, as Nomad writes it, or one JSON object.
 
 use std::fmt;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
 
 use longshore_settings::Log;
 use tracing::field::{Field, Visit};
@@ -23,7 +25,7 @@ pub(crate) fn start(log: &Log) {
     // Libraries speak only when something is wrong: the log is about the agent.
     let filter = format!("warn,longshore={level},{}", OURS.map(|ours| format!("longshore_{ours}={level}")).join(","));
     let filter = if level == "off" { EnvFilter::new("off") } else { EnvFilter::new(filter) };
-    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stdout);
+    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Gate);
     let set = if log.json {
         tracing::subscriber::set_global_default(base.json().with_file(log.include_location).finish())
     } else {
@@ -31,6 +33,33 @@ pub(crate) fn start(log: &Log) {
     };
     if let Err(error) = set {
         tracing::debug!(%error, "the log was started before");
+    }
+}
+
+/// What is logged before the banner is out; `None` once it is.
+static HELD: Mutex<Option<Vec<u8>>> = Mutex::new(Some(Vec::new()));
+
+/// Lets out what was logged so far, and from then on everything as it comes.
+pub(crate) fn open() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(held) = held {
+        let _ = io::stdout().write_all(&held);
+    }
+}
+
+/// Standard output, behind the banner.
+struct Gate;
+
+impl Write for Gate {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match HELD.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(held) => held.write(bytes),
+            None => io::stdout().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
     }
 }
 

@@ -1,0 +1,223 @@
+//! Starts the roles that were asked for, in the order in which they need each other, and ends them the other way round.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use longshore_client::{Client, ClientConfig, ENV_DENYLIST};
+use longshore_docker::{DockerDriver, DriverSetup};
+use longshore_driver::Driver;
+use longshore_engine::Engine;
+use longshore_http::{Access, AgentInfo, Http, HttpOptions, NodeSide};
+use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
+use longshore_model::{IdSource, NodeId, Resources};
+use longshore_server::{CollectConfig, HeartbeatConfig, Server, ServerConfig, SystemIds};
+use longshore_settings::{AgentConfig, port_ranges};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::addresses::Listeners;
+use crate::banner::API_LEVEL;
+use crate::error::AgentError;
+use crate::folders::Folders;
+use crate::{docker, shown};
+
+/// Everything of one agent that runs.
+pub(crate) struct Roles {
+    server: Server,
+    client: Option<Client>,
+    http: JoinHandle<()>,
+    end: CancellationToken,
+    folders: Folders,
+    dev: bool,
+    /// The lock of the agent's folder, held until the end.
+    _lock: File,
+}
+
+/// What was decided before anything starts.
+pub(crate) struct Setup {
+    pub(crate) config: AgentConfig,
+    pub(crate) listeners: Listeners,
+    pub(crate) folders: Folders,
+    pub(crate) docker: longshore_docker::Options,
+    pub(crate) docker_endpoint: longshore_engine::Endpoint,
+    pub(crate) name: String,
+}
+
+impl Roles {
+    pub(crate) async fn start(setup: Setup) -> Result<Self, AgentError> {
+        let Setup { config, listeners, folders, .. } = &setup;
+        make_folder(&folders.node_state)?;
+        let lock = lock(folders.locked())?;
+        let address = listeners.http.bind;
+        let listener = TcpListener::bind(address).await.map_err(|source| AgentError::Listen { address, source })?;
+        let server = Server::start(server_config(config), open_journal(folders)?).await?;
+        let end = CancellationToken::new();
+        let (client, node) = if config.client.enabled {
+            let drivers = drivers(&setup)?;
+            let client = Client::start(client_config(&setup), Arc::new(server.clone()), drivers.clone()).await?;
+            let node = NodeSide { id: client.node_id(), alloc_dir: folders.allocations.clone(), drivers };
+            (Some(client), Some(node))
+        } else {
+            (None, None)
+        };
+        let options = HttpOptions {
+            access: Access { origins: Vec::new(), hosts: vec![host_of(&listeners.http.advertise)] },
+            response_headers: config.http_api_response_headers.clone(),
+            connections_per_client_max: 100,
+        };
+        let http = Http::new(server.clone(), node, agent_info(&setup), &options, end.clone())?;
+        let http = tokio::spawn(http.serve(listener));
+        Ok(Self { server, client, http, end, folders: setup.folders, dev: setup.config.dev, _lock: lock })
+    }
+
+    pub(crate) fn node_id(&self) -> Option<NodeId> {
+        self.client.as_ref().map(Client::node_id)
+    }
+
+    /// Ends everything in order. Tasks go on, unless this is a `-dev` agent.
+    pub(crate) async fn shutdown(self) {
+        if let Some(client) = &self.client {
+            client.shutdown(self.dev).await;
+        }
+        self.end.cancel();
+        if let Err(error) = self.http.await {
+            tracing::error!(%error, "the API ended unexpectedly");
+        }
+        self.server.shutdown().await;
+        if let Some(temporary) = &self.folders.temporary
+            && let Err(error) = std::fs::remove_dir_all(temporary)
+        {
+            tracing::warn!(folder = %temporary.display(), %error, "the temporary folder could not be removed");
+        }
+    }
+}
+
+fn host_of(address: &str) -> String {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.trim_start_matches('[').trim_end_matches(']').to_owned()
+}
+
+fn make_folder(path: &Path) -> Result<(), AgentError> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|source| AgentError::Folder { path: path.to_owned(), source })
+}
+
+/// Two agents on one folder would ruin it for each other.
+fn lock(folder: &Path) -> Result<File, AgentError> {
+    let path = folder.join("agent.lock");
+    let system = |source| AgentError::System { doing: "lock the agent's folder", source };
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(system)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(AgentError::InUse { path: folder.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(system(source)),
+    }
+}
+
+fn open_journal(folders: &Folders) -> Result<Opened, AgentError> {
+    match &folders.journal {
+        Some(folder) => {
+            make_folder(folder)?;
+            Ok(EmbeddedJournal::open(folder)?)
+        }
+        None => Ok(MemoryJournal::default().open()),
+    }
+}
+
+fn server_config(config: &AgentConfig) -> ServerConfig {
+    let server = &config.server;
+    let defaults = ServerConfig::default();
+    let workers = server.num_schedulers.and_then(|number| usize::try_from(number).ok());
+    ServerConfig {
+        workers: workers.unwrap_or(defaults.workers),
+        heartbeat: HeartbeatConfig {
+            ttl_min: server.min_heartbeat_ttl,
+            grace: server.heartbeat_grace,
+            rate_max: server.max_heartbeats_per_second,
+            failover_ttl: server.failover_heartbeat_ttl,
+        },
+        collect: CollectConfig {
+            interval: server.job_gc_interval,
+            evaluation_age: server.eval_gc_threshold,
+            batch_evaluation_age: server.batch_eval_gc_threshold,
+            job_age: server.job_gc_threshold,
+            deployment_age: server.deployment_gc_threshold,
+            node_age: server.node_gc_threshold,
+        },
+        ..defaults
+    }
+}
+
+fn client_config(setup: &Setup) -> ClientConfig {
+    let config = &setup.config;
+    let client = &config.client;
+    let port = |value: i64, default: u16| u16::try_from(value).unwrap_or(default);
+    let mut made = ClientConfig::new(&setup.folders.node_state, &setup.folders.allocations, &setup.name);
+    made.region.clone_from(&config.region);
+    made.datacenter.clone_from(&config.datacenter);
+    made.node_class.clone_from(&client.node_class);
+    made.node_pool.clone_from(&client.node_pool);
+    made.meta.clone_from(&client.meta);
+    made.http_address.clone_from(&setup.listeners.http.advertise);
+    made.network_interface = client.network_interface.clone().unwrap_or_default();
+    made.network_speed_mbits = client.network_speed.and_then(|speed| u32::try_from(speed).ok()).unwrap_or(0);
+    made.cpu_total_mhz = client.cpu_total_compute.unwrap_or(0);
+    made.memory_total_mb = client.memory_total_mb.unwrap_or(0);
+    made.disk_total_mb = client.disk_total_mb.unwrap_or(0);
+    made.disk_free_mb = client.disk_free_mb.unwrap_or(0);
+    made.reserved = Resources {
+        cpu_mhz: client.reserved.cpu,
+        memory_mb: client.reserved.memory,
+        memory_max_mb: 0,
+        disk_mb: client.reserved.disk,
+    };
+    made.reserved_ports = port_ranges(&client.reserved.reserved_ports).unwrap_or_default();
+    made.min_dynamic_port = port(client.min_dynamic_port, made.min_dynamic_port);
+    made.max_dynamic_port = port(client.max_dynamic_port, made.max_dynamic_port);
+    made.max_kill_timeout = client.max_kill_timeout;
+    made.gc_max_allocs = usize::try_from(client.gc_max_allocs).unwrap_or(made.gc_max_allocs);
+    made.cgroup_parent = client.cgroup_parent.clone().unwrap_or_default();
+    made.inherited_env = ClientConfig::filtered_env(std::env::vars_os().filter_map(readable), &ENV_DENYLIST);
+    made.version = env!("CARGO_PKG_VERSION").to_owned();
+    made
+}
+
+fn readable((name, value): (std::ffi::OsString, std::ffi::OsString)) -> Option<(String, String)> {
+    Some((name.into_string().ok()?, value.into_string().ok()?))
+}
+
+fn drivers(setup: &Setup) -> Result<Vec<Arc<dyn Driver>>, AgentError> {
+    let docker = DockerDriver::new(DriverSetup {
+        options: setup.docker.clone(),
+        engine: Engine::new(setup.docker_endpoint.clone()),
+        node: longshore_client::node_id(&setup.folders.node_state)?,
+        state_folder: setup.folders.engine_state.clone(),
+        lock_folder: setup.folders.locks.clone(),
+    })?;
+    Ok(vec![Arc::new(docker)])
+}
+
+fn agent_info(setup: &Setup) -> AgentInfo {
+    let config = &setup.config;
+    AgentInfo {
+        name: setup.name.clone(),
+        region: config.region.clone(),
+        datacenter: config.datacenter.clone(),
+        server_id: longshore_model::EvalId::from_u128(SystemIds.next_id()).to_string(),
+        api_version: API_LEVEL.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        rpc_address: setup.listeners.rpc.advertise.clone(),
+        serf_port: config.ports.serf,
+        config: shown::config(config, &setup.listeners, config.client.enabled.then(|| docker::shown(&setup.docker))),
+        prometheus_metrics: config.telemetry.prometheus_metrics,
+    }
+}
+
+/// The machine's name.
+pub(crate) fn host_name() -> String {
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    name.filter(|name| !name.is_empty()).unwrap_or_else(|| "localhost".to_owned())
+}
