@@ -1,0 +1,7 @@
+//! One allocation on the node: `core` decides, `shell` does, `records` is what is on disk in between.
+
+pub(crate) mod core;
+#[cfg(test)]
+mod core_tests;
+pub(crate) mod records;
+pub(crate) mod shell;

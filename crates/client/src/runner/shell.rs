@@ -1,0 +1,429 @@
+//! Carries out what the core decides for one allocation: records first, then acts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use longshore_crashpoint::crash_point;
+use longshore_driver::{
+    Driver, DriverError, ErrorClass, EventSink, ExitResult, LogFiles, Recovered, StartRequest, Started, TaskHandle,
+    TaskId,
+};
+use longshore_link::AllocationReport;
+use longshore_model::{AllocId, ClientStatus, TaskPhase, Timestamp};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::core::{Action, Core, Event, Moment, StartFailure, Step};
+use crate::clock::{self, Backoff};
+use crate::database::Write;
+use crate::rules::environment::{TaskVariables, VisibleDirs};
+use crate::rules::interpolation::expand_json;
+use crate::shared::Shared;
+use crate::{ClientError, directories, identity};
+
+const RETRY_DELAY_MIN: Duration = Duration::from_millis(100);
+const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
+
+/// What others may know of an allocation on this node.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    pub(crate) report: AllocationReport,
+    /// All its tasks have ended.
+    pub(crate) has_ended: bool,
+    /// … and nothing of it is left but its folder and record.
+    pub(crate) is_over: bool,
+    pub(crate) ended_at: Timestamp,
+}
+
+impl View {
+    pub(crate) fn of(core: &Core) -> Self {
+        let record = core.record();
+        Self {
+            report: core.report(),
+            has_ended: core.has_ended(),
+            is_over: record.ended_at.is_some() && record.forgotten,
+            ended_at: record.ended_at.unwrap_or(Timestamp::NEVER),
+        }
+    }
+
+    pub(crate) fn client_status(&self) -> ClientStatus {
+        self.report.client_status
+    }
+}
+
+/// What a runner tells those who look after all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notice {
+    /// All tasks have ended: what takes its place may start.
+    Ended(AllocId),
+    /// Nothing of it is left but its folder and record.
+    Over(AllocId),
+}
+
+pub(crate) struct Runner {
+    shared: Arc<Shared>,
+    core: Core,
+    inbox: UnboundedReceiver<Event>,
+    /// Acts answer into the inbox.
+    sender: UnboundedSender<Event>,
+    notices: UnboundedSender<Notice>,
+    acts: JoinSet<()>,
+    starts: HashMap<String, CancellationToken>,
+    told_ended: bool,
+    /// The record has taken the report that was last sent.
+    last_report: Option<AllocationReport>,
+}
+
+impl Runner {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        core: Core,
+        inbox: UnboundedReceiver<Event>,
+        sender: UnboundedSender<Event>,
+        notices: UnboundedSender<Notice>,
+    ) -> Self {
+        Self {
+            shared,
+            core,
+            inbox,
+            sender,
+            notices,
+            acts: JoinSet::new(),
+            starts: HashMap::new(),
+            told_ended: false,
+            last_report: None,
+        }
+    }
+
+    /// Runs until everything is done, or until the agent ends: then acts stop where they are.
+    #[tracing::instrument(name = "allocation", skip_all, fields(alloc.id = %self.core.id()))]
+    pub(crate) async fn run(mut self) {
+        let stopping = self.shared.stopping.clone();
+        let mut next = Some(Event::Begin);
+        loop {
+            if let Some(event) = next.take() {
+                self.take(event);
+                while let Ok(event) = self.inbox.try_recv() {
+                    self.take(event);
+                }
+                let step = self.core.take_step();
+                if !self.record(&step).await {
+                    return;
+                }
+                self.tell();
+                if self.perform(step.actions) {
+                    return;
+                }
+            }
+            let deadline = self.core.next_deadline(clock::now());
+            next = tokio::select! {
+                () = stopping.cancelled() => return,
+                event = self.inbox.recv() => event,
+                () = clock::sleep_until(deadline) => Some(Event::Woken),
+                Some(_) = self.acts.join_next() => None,
+            };
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        self.core.step(Moment { now: clock::now(), chance: identity::chance() }, event);
+    }
+
+    /// Makes the step's records durable, for as long as it takes. `false`: the agent ends.
+    async fn record(&self, step: &Step) -> bool {
+        let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
+        loop {
+            let outcome = match self.writes(step) {
+                Ok(writes) if writes.is_empty() => return true,
+                Ok(writes) => self.shared.database.commit(writes).await,
+                Err(error) => Err(Arc::new(error)),
+            };
+            match outcome {
+                Ok(()) => return true,
+                Err(error) if matches!(*error, ClientError::RecordClosed) => return false,
+                Err(error) => {
+                    tracing::error!(%error, "could not record what happened; nothing is done until that works");
+                    tokio::select! {
+                        () = self.shared.stopping.cancelled() => return false,
+                        () = backoff.pause() => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn writes(&self, step: &Step) -> Result<Vec<Write>, ClientError> {
+        let mut writes = Vec::new();
+        if step.save_alloc {
+            writes.push(Write::allocation(self.core.alloc(), self.core.record())?);
+        } else if step.save_record {
+            writes.push(Write::record(self.core.id(), self.core.record())?);
+        }
+        for task in &step.save_tasks {
+            if let Some(record) = self.core.task_record(task) {
+                writes.push(Write::task(self.core.id(), task, record)?);
+            }
+        }
+        Ok(writes)
+    }
+
+    fn tell(&mut self) {
+        let view = View::of(&self.core);
+        if self.last_report.as_ref() != Some(&view.report) {
+            self.last_report = Some(view.report.clone());
+            self.shared.reports.push(view.report.clone());
+        }
+        let has_ended = view.has_ended;
+        self.shared.set_view(self.core.id(), view);
+        if has_ended && !self.told_ended {
+            self.told_ended = true;
+            self.notice(Notice::Ended(self.core.id()));
+        }
+    }
+
+    fn notice(&self, notice: Notice) {
+        // Nobody listens only when the agent ends.
+        let _ = self.notices.send(notice);
+    }
+
+    /// Begins the acts; `true` when the last of all is done.
+    fn perform(&mut self, actions: Vec<Action>) -> bool {
+        for action in actions {
+            match action {
+                Action::BuildDirs => self.build_dirs(),
+                Action::Start { task, attempt } => self.start(task, attempt),
+                Action::CancelStart { task } => {
+                    if let Some(token) = self.starts.get(&task) {
+                        token.cancel();
+                    }
+                }
+                Action::Recover { task, attempt, handle } => self.recover(task, attempt, handle),
+                Action::Wait { task, attempt, handle } => self.wait(task, attempt, handle),
+                Action::Stop { task, attempt, handle, signal, timeout } => {
+                    self.act(handle, move |driver, handle| async move {
+                        crash_point("client.end_recorded");
+                        let result = driver.stop(&handle, &signal, timeout).await;
+                        crash_point("client.task_stopped");
+                        Event::Stopped { task, attempt, result: texts(result) }
+                    });
+                }
+                Action::Destroy { task, attempt, handle } => {
+                    self.act(handle, move |driver, handle| async move {
+                        crash_point("client.exit_recorded");
+                        let result = driver.destroy(&handle).await;
+                        crash_point("client.remains_removed");
+                        Event::Destroyed { task, attempt, result: texts(result) }
+                    });
+                }
+                Action::Forget { ended_at } => self.forget(ended_at),
+                Action::Finish => {
+                    self.notice(Notice::Over(self.core.id()));
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Begins an act of the driver that `handle` belongs to.
+    fn act<F, A>(&mut self, handle: TaskHandle, act: A)
+    where
+        F: Future<Output = Event> + Send + 'static,
+        A: FnOnce(Arc<dyn Driver>, TaskHandle) -> F + Send + 'static,
+    {
+        let Some(driver) = self.driver(&handle.driver) else {
+            tracing::error!(driver = handle.driver, "a task's driver is not there any more; it is left as it is");
+            return;
+        };
+        let sender = self.sender.clone();
+        self.acts.spawn(async move {
+            let event = act(driver, handle).await;
+            // The runner is gone only when the agent ends.
+            let _ = sender.send(event);
+        });
+    }
+
+    fn driver(&self, name: &str) -> Option<Arc<dyn Driver>> {
+        self.shared.drivers.get(name).map(Arc::clone)
+    }
+
+    fn build_dirs(&mut self) {
+        let root = directories::alloc_root(&self.shared.config.alloc_dir, self.core.id());
+        let tasks: Vec<_> = self.core.group().tasks.iter().map(|task| (task.name.clone(), task.user.clone())).collect();
+        let sender = self.sender.clone();
+        self.acts.spawn_blocking(move || {
+            let _ = sender.send(Event::DirsBuilt(directories::build(&root, &tasks)));
+        });
+    }
+
+    fn start(&mut self, task: String, attempt: u64) {
+        let token = CancellationToken::new();
+        self.starts.insert(task.clone(), token.clone());
+        let sender = self.sender.clone();
+        let prepared = self.prepare(&task, attempt);
+        self.acts.spawn(async move {
+            crash_point("client.attempt_recorded");
+            let result = match prepared {
+                Ok((driver, request)) => start(&*driver, request, &token).await,
+                Err(why) => Err(StartFailure::Fatal(why)),
+            };
+            if result.is_ok() {
+                crash_point("client.task_started");
+            }
+            let _ = sender.send(Event::Started { task, attempt, result });
+        });
+    }
+
+    fn recover(&mut self, task: String, attempt: u64, handle: TaskHandle) {
+        let sender = self.sender.clone();
+        let prepared = self.prepare(&task, attempt);
+        self.acts.spawn(async move {
+            let result = match prepared {
+                Ok((driver, request)) => recover(&*driver, &handle, request).await,
+                Err(why) => Err(why),
+            };
+            let _ = sender.send(Event::Recovered { task, attempt, result });
+        });
+    }
+
+    fn wait(&mut self, task: String, attempt: u64, handle: TaskHandle) {
+        self.act(handle, move |driver, handle| async move {
+            let exit = wait(&*driver, &handle).await;
+            Event::Exited { task, attempt, exit }
+        });
+    }
+
+    fn forget(&mut self, ended_at: Timestamp) {
+        let alloc = self.core.id();
+        let shared = Arc::clone(&self.shared);
+        let sender = self.sender.clone();
+        self.acts.spawn(async move {
+            crash_point("client.allocation_ended");
+            let mut result = Ok(());
+            for driver in shared.drivers.values() {
+                if let Err(error) = driver.forget(alloc, ended_at).await {
+                    tracing::warn!(
+                        driver = driver.name(),
+                        error = error.full_text(),
+                        "could not forget the allocation"
+                    );
+                    result = Err(error.full_text());
+                }
+            }
+            crash_point("client.holds_forgotten");
+            let root = directories::alloc_root(&shared.config.alloc_dir, alloc);
+            // Nothing depends on its outcome, which it tells itself.
+            let _ = tokio::task::spawn_blocking(move || directories::release_secrets(&root)).await;
+            let _ = sender.send(Event::Forgotten(result));
+        });
+    }
+
+    /// All that the driver is told about an attempt.
+    fn prepare(&self, name: &str, attempt: u64) -> Result<(Arc<dyn Driver>, StartRequest), String> {
+        let alloc = self.core.alloc();
+        let group = self.core.group();
+        let Some(task) = group.task(name) else { return Err(format!("the job has no task `{name}`")) };
+        let Some(driver) = self.driver(&task.driver) else {
+            return Err(format!("driver `{}` is not on this node", task.driver));
+        };
+        let facts = self.shared.facts();
+        let root = directories::alloc_root(&self.shared.config.alloc_dir, alloc.id);
+        let dirs = directories::task_dirs(&root, name);
+        let in_image = driver.capabilities().image_isolation;
+        let none = BTreeMap::new();
+        let inherited = if in_image { &none } else { &self.shared.config.inherited_env };
+        let visible = if in_image {
+            VisibleDirs::in_image()
+        } else {
+            VisibleDirs {
+                alloc: dirs.shared_alloc.display().to_string(),
+                local: dirs.local.display().to_string(),
+                secrets: dirs.secrets.display().to_string(),
+            }
+        };
+        let variables = TaskVariables::of(alloc, group, task, &facts, &visible, inherited);
+        let (sender, told) = (self.sender.clone(), name.to_owned());
+        let request = StartRequest {
+            id: TaskId { alloc: alloc.id, task: name.to_owned() },
+            attempt,
+            node: facts.identity,
+            job: alloc.job.clone(),
+            job_name: alloc.job_spec.name.clone(),
+            group: group.name.clone(),
+            user: task.user.clone(),
+            config: expand_json(&task.config, &variables),
+            env: variables.env,
+            logs: LogFiles { folder: dirs.logs.clone(), task: name.to_owned(), config: task.logs },
+            dirs,
+            resources: alloc.resources.tasks.get(name).cloned().unwrap_or_default(),
+            node_cpu_mhz: self.shared.node().resources.cpu_mhz,
+            ports: alloc.resources.ports.clone(),
+            network_mode: alloc.resources.network_mode.clone(),
+            events: EventSink::new(move |event| {
+                let _ = sender.send(Event::Told { task: told.clone(), event });
+            }),
+        };
+        Ok((driver, request))
+    }
+}
+
+async fn start(
+    driver: &dyn Driver,
+    request: StartRequest,
+    cancel: &CancellationToken,
+) -> Result<Started, StartFailure> {
+    driver.check_config(&request.config).map_err(|error| StartFailure::Invalid(error.full_text()))?;
+    let started = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(StartFailure::Cancelled),
+        started = driver.start(request) => started,
+    };
+    started.map_err(|error| match error.class {
+        ErrorClass::Retry => StartFailure::Retry(error.full_text()),
+        ErrorClass::Fatal => StartFailure::Fatal(error.full_text()),
+        ErrorClass::Cancelled => StartFailure::Cancelled,
+    })
+}
+
+/// Asks until the driver knows: an engine that is away says nothing about the task.
+async fn recover(driver: &dyn Driver, handle: &TaskHandle, request: StartRequest) -> Result<Recovered, String> {
+    let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
+    loop {
+        match driver.recover(handle, request.clone()).await {
+            Ok(recovered) => return Ok(recovered),
+            Err(error) if error.class == ErrorClass::Fatal => return Err(error.full_text()),
+            Err(error) => {
+                tracing::warn!(task = %handle.id, error = error.full_text(), "could not find the task yet");
+                backoff.pause().await;
+            }
+        }
+    }
+}
+
+async fn wait(driver: &dyn Driver, handle: &TaskHandle) -> ExitResult {
+    let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
+    loop {
+        match driver.wait(handle).await {
+            Ok(exit) => return exit,
+            Err(error) if error.class == ErrorClass::Fatal => {
+                let message = error.full_text();
+                return ExitResult { exit_code: 0, signal: 0, oom_killed: false, message };
+            }
+            Err(error) => {
+                tracing::warn!(task = %handle.id, error = error.full_text(), "could not wait for the task's end");
+                backoff.pause().await;
+            }
+        }
+    }
+}
+
+fn texts(result: Result<(), DriverError>) -> Result<(), String> {
+    result.map_err(|error| error.full_text())
+}
+
+/// A task has begun at least once: there may be something in its logs.
+pub(crate) fn has_logs(report: &AllocationReport, task: &str) -> Option<bool> {
+    report.task_states.get(task).map(|state| state.phase != TaskPhase::Pending || !state.started_at.is_never())
+}

@@ -1,0 +1,215 @@
+//! The node against a scripted server and a scripted driver, with real files and real time.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod scripted;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use longshore_client::{Client, ClientConfig};
+use longshore_driver::ExitResult;
+use longshore_link::AllocationReport;
+use longshore_model::{AllocId, Allocation, ClientStatus, DesiredStatus, LogIndex};
+use longshore_values::GoDuration;
+use scripted::{ScriptedDriver, ScriptedServer, allocation, task};
+
+/// One node with its server and driver; both outlive the node's process.
+struct World {
+    folder: tempfile::TempDir,
+    server: Arc<ScriptedServer>,
+    driver: Arc<ScriptedDriver>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            server: Arc::new(ScriptedServer::default()),
+            driver: Arc::new(ScriptedDriver::default()),
+        }
+    }
+
+    async fn start(&self) -> Client {
+        let base = self.folder.path();
+        let config = ClientConfig::new(base.join("client"), base.join("alloc"), "host-a");
+        Client::start(config, Arc::clone(&self.server) as _, vec![Arc::clone(&self.driver) as _]).await.unwrap()
+    }
+
+    async fn report(&self, alloc: u128, status: ClientStatus) -> AllocationReport {
+        self.server.report(AllocId::from_u128(alloc), |report| report.client_status == status).await
+    }
+
+    fn folder_of(&self, alloc: u128) -> std::path::PathBuf {
+        self.folder.path().join("alloc").join(AllocId::from_u128(alloc).to_string())
+    }
+}
+
+fn stopped(alloc: &Allocation) -> Allocation {
+    let mut alloc = alloc.clone();
+    alloc.desired_status = DesiredStatus::Stop;
+    alloc.alloc_modify_index = LogIndex(alloc.alloc_modify_index.0 + 1);
+    alloc
+}
+
+fn exit(exit_code: i32) -> ExitResult {
+    ExitResult { exit_code, signal: 0, oom_killed: false, message: String::new() }
+}
+
+fn events(report: &AllocationReport, task: &str) -> String {
+    report.task_states[task].events.iter().map(|event| format!("{}: {}\n", event.kind, event.message)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_allocation_runs_and_is_stopped() {
+    let world = World::new();
+    let client = world.start().await;
+    world.server.registered(1).await;
+    let alloc = allocation(1, vec![task("web")]);
+    let listed_at = std::time::Instant::now();
+    world.server.list(vec![alloc.clone()]);
+    let report = world.report(1, ClientStatus::Running).await;
+    println!("running was told {:?} after the server had listed it", listed_at.elapsed());
+    insta::assert_snapshot!(events(&report, "web"), @"");
+    assert!(world.folder_of(1).join("web/secrets").is_dir());
+
+    world.server.list(vec![stopped(&alloc)]);
+    let report = world.report(1, ClientStatus::Complete).await;
+    insta::assert_snapshot!(events(&report, "web"), @"");
+    world.driver.called("forget 1").await;
+    insta::assert_snapshot!(world.driver.calls().join("\n"), @"");
+
+    // The server has collected it: nothing is left.
+    world.server.list(Vec::new());
+    world.gone(1).await;
+    client.shutdown(false).await;
+}
+
+impl World {
+    async fn gone(&self, alloc: u128) {
+        let folder = self.folder_of(alloc);
+        scripted::until("the folder is gone", || !folder.exists()).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_successor_is_accepted_first_and_starts_last() {
+    let world = World::new();
+    let client = world.start().await;
+    let first = allocation(1, vec![task("web")]);
+    world.server.list(vec![first.clone()]);
+    world.report(1, ClientStatus::Running).await;
+
+    // The successor cannot be accepted at once: nothing is stopped meanwhile.
+    world.driver.refuse_accepts(2);
+    let mut second = allocation(2, vec![task("web")]);
+    second.previous_alloc = Some(first.id);
+    world.server.list(vec![stopped(&first), second]);
+    world.report(2, ClientStatus::Running).await;
+    world.driver.called("forget 1").await;
+    let calls = world.driver.calls();
+    let at =
+        |wanted: &str| calls.iter().position(|call| call == wanted).unwrap_or_else(|| panic!("{wanted}: {calls:?}"));
+    assert_eq!(calls.iter().filter(|call| *call == "refused 2 replacing 1").count(), 2);
+    assert!(at("accept 2 replacing 1") < at("stop 1/web"), "{calls:?}");
+    assert!(at("stopped 1/web") < at("start 2/web attempt 1"), "{calls:?}");
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_outlive_the_agent_and_are_found_again() {
+    let world = World::new();
+    let client = world.start().await;
+    let (one, two) = (allocation(1, vec![task("web")]), allocation(2, vec![task("web")]));
+    world.server.list(vec![one.clone(), two.clone()]);
+    world.report(1, ClientStatus::Running).await;
+    world.report(2, ClientStatus::Running).await;
+    let id = client.node_id();
+    client.shutdown(false).await;
+    assert_eq!(world.driver.running(), ["1/web", "2/web"]);
+
+    world.driver.exit("2/web", exit(0));
+    world.driver.forget_calls();
+    world.server.forget_reports();
+    let client = world.start().await;
+    assert_eq!(client.node_id(), id);
+    // The one that ended meanwhile is told with its end, and starts again by its policy.
+    let report = world.server.report(two.id, |report| report.task_states["web"].restarts == 1).await;
+    assert!(events(&report, "web").contains("Terminated: Exit Code: 0\n"), "{report:?}");
+    world.report(2, ClientStatus::Running).await;
+    world.report(1, ClientStatus::Running).await;
+    let calls = world.driver.calls();
+    assert_eq!(calls[0], "restore 1 2");
+    assert!(calls.contains(&"recover 1/web".to_owned()), "{calls:?}");
+    assert!(!calls.iter().any(|call| call.starts_with("start 1/web")), "{calls:?}");
+
+    // With the whole agent, as under -dev.
+    client.shutdown(true).await;
+    assert_eq!(world.driver.running(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_restart_policy_ends_a_task_that_cannot_start() {
+    let world = World::new();
+    let client = world.start().await;
+    world.driver.fail_starts("1/web", 9);
+    let mut web = task("web");
+    web.restart.attempts = 1;
+    web.restart.delay = GoDuration::milliseconds(20);
+    world.server.list(vec![allocation(1, vec![web, task("side")])]);
+    let report = world.report(1, ClientStatus::Failed).await;
+    insta::with_settings!({filters => [(r"restarting in [0-9.]+ms", "restarting in [delay]")]}, {
+        insta::assert_snapshot!(events(&report, "web"), @"");
+    });
+    insta::assert_snapshot!(events(&report, "side"), @"");
+    assert!(report.task_states["web"].failed && !report.task_states["side"].failed);
+    world.driver.called("forget 1").await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_was_away_or_forgot_is_told_again() {
+    let world = World::new();
+    world.server.be_away(true);
+    let client = world.start().await;
+    world.server.called_in_vain(2).await;
+    world.server.be_away(false);
+    world.server.registered(1).await;
+    world.server.forget_node();
+    world.server.registered(2).await;
+    world.server.list(vec![allocation(1, vec![task("web")])]);
+    world.report(1, ClientStatus::Running).await;
+    world.server.be_away(true);
+    let failed = world.server.calls_in_vain();
+    world.driver.exit("1/web", exit(3));
+    world.server.called_in_vain(failed + 1).await;
+    world.server.be_away(false);
+    world.server.report(AllocId::from_u128(1), |report| report.task_states["web"].restarts == 1).await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_stopped_before_it_came_here_never_starts() {
+    let world = World::new();
+    let client = world.start().await;
+    world.server.list(vec![stopped(&allocation(1, vec![task("web")]))]);
+    let report = world.report(1, ClientStatus::Complete).await;
+    assert!(report.task_states["web"].started_at.is_never());
+    client.shutdown(false).await;
+    assert_eq!(world.driver.calls(), ["restore "]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_hangs_is_called_off() {
+    let world = World::new();
+    let client = world.start().await;
+    world.driver.hang_starts("1/web");
+    let alloc = allocation(1, vec![task("web")]);
+    world.server.list(vec![alloc.clone()]);
+    world.driver.called("start 1/web attempt 1").await;
+    world.server.list(vec![stopped(&alloc)]);
+    let report = tokio::time::timeout(Duration::from_secs(5), world.report(1, ClientStatus::Complete)).await.unwrap();
+    insta::assert_snapshot!(events(&report, "web"), @"");
+    world.driver.called("forget 1").await;
+    client.shutdown(false).await;
+}

@@ -1,0 +1,428 @@
+//! A server and a driver that do as they are told, and keep what they were asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use longshore_driver::{
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, KnownAllocation, Recovered,
+    StartRequest, Started, TaskHandle,
+};
+use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink};
+use longshore_model::{
+    AllocId, AllocMetric, AllocatedGroup, AllocatedTask, Allocation, ClientStatus, DesiredStatus, DesiredTransition,
+    EphemeralDisk, EvalId, Job, JobKey, LogConfig, LogIndex, Node, NodeId, RescheduleTracker, Resources, RestartMode,
+    RestartPolicy, Task, TaskGroup, Timestamp,
+};
+use longshore_values::GoDuration;
+use tokio::sync::Notify;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Waits for a condition that nobody announces.
+pub(crate) async fn until(what: &str, holds: impl Fn() -> bool) {
+    let waiting = async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+        panic!("waited in vain: {what}");
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Timestamp::from_nanoseconds(i64::try_from(since.as_nanos()).unwrap())
+}
+
+pub(crate) fn task(name: &str) -> Task {
+    Task {
+        name: name.to_owned(),
+        driver: "scripted".to_owned(),
+        user: String::new(),
+        config: serde_json::json!({}),
+        env: BTreeMap::new(),
+        meta: BTreeMap::new(),
+        constraints: Vec::new(),
+        affinities: Vec::new(),
+        resources: Resources { cpu_mhz: 100, memory_mb: 300, ..Resources::default() },
+        restart: RestartPolicy {
+            attempts: 2,
+            interval: GoDuration::minutes(30),
+            delay: GoDuration::milliseconds(10),
+            mode: RestartMode::Fail,
+        },
+        kill_timeout: GoDuration::seconds(5),
+        kill_signal: String::new(),
+        shutdown_delay: GoDuration::ZERO,
+        leader: false,
+        lifecycle: None,
+        logs: LogConfig { max_files: 10, max_file_size_mb: 10, disabled: false },
+    }
+}
+
+pub(crate) fn allocation(id: u128, tasks: Vec<Task>) -> Allocation {
+    let given = |task: &Task| {
+        let resources = task.resources;
+        (
+            task.name.clone(),
+            AllocatedTask { cpu_mhz: resources.cpu_mhz, memory_mb: resources.memory_mb, memory_max_mb: 0 },
+        )
+    };
+    let resources = AllocatedGroup { tasks: tasks.iter().map(given).collect(), ..AllocatedGroup::default() };
+    let group = TaskGroup {
+        name: "web".to_owned(),
+        count: 1,
+        constraints: Vec::new(),
+        affinities: Vec::new(),
+        spreads: Vec::new(),
+        restart: tasks[0].restart,
+        tasks,
+        reschedule: None,
+        update: None,
+        ephemeral_disk: EphemeralDisk { size_mb: 300, sticky: false, migrate: false },
+        networks: Vec::new(),
+        meta: BTreeMap::new(),
+        shutdown_delay: None,
+    };
+    let job = Job {
+        key: JobKey::new("default", "shop"),
+        name: "shop".to_owned(),
+        stop: false,
+        groups: vec![group],
+        ..Job::clone(&Job::absent())
+    };
+    Allocation {
+        id: AllocId::from_u128(id),
+        eval: EvalId::from_u128(1),
+        node: NodeId::from_u128(7),
+        node_name: "host-a".to_owned(),
+        job: JobKey::new("default", "shop"),
+        job_version: 0,
+        job_spec: Arc::new(job),
+        group: "web".to_owned(),
+        name: "shop.web[0]".to_owned(),
+        resources,
+        desired_status: DesiredStatus::Run,
+        desired_description: String::new(),
+        desired_transition: DesiredTransition::default(),
+        client_status: ClientStatus::Pending,
+        client_description: String::new(),
+        task_states: BTreeMap::new(),
+        deployment: None,
+        deployment_status: None,
+        network_status: None,
+        previous_alloc: None,
+        next_alloc: None,
+        followup_eval: None,
+        reschedule_tracker: RescheduleTracker::default(),
+        metrics: AllocMetric::default(),
+        create_index: LogIndex(5),
+        modify_index: LogIndex(5),
+        alloc_modify_index: LogIndex(5),
+        create_time: now(),
+        modify_time: now(),
+    }
+}
+
+#[derive(Default)]
+struct ServerState {
+    index: u64,
+    allocations: Vec<Arc<Allocation>>,
+    reports: BTreeMap<AllocId, AllocationReport>,
+    known: bool,
+    registrations: usize,
+    away: bool,
+    in_vain: usize,
+}
+
+#[derive(Default)]
+pub(crate) struct ScriptedServer {
+    state: Mutex<ServerState>,
+    changed: Notify,
+}
+
+impl ScriptedServer {
+    fn state(&self) -> MutexGuard<'_, ServerState> {
+        self.state.lock().unwrap()
+    }
+
+    /// From now on these are the node's allocations.
+    pub(crate) fn list(&self, allocations: Vec<Allocation>) {
+        let mut state = self.state();
+        state.index += 1;
+        state.allocations = allocations.into_iter().map(Arc::new).collect();
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn be_away(&self, away: bool) {
+        self.state().away = away;
+    }
+
+    pub(crate) fn forget_node(&self) {
+        self.state().known = false;
+    }
+
+    pub(crate) fn forget_reports(&self) {
+        self.state().reports.clear();
+    }
+
+    pub(crate) fn calls_in_vain(&self) -> usize {
+        self.state().in_vain
+    }
+
+    pub(crate) async fn called_in_vain(&self, times: usize) {
+        until("calls while the server is away", || self.state().in_vain >= times).await;
+    }
+
+    pub(crate) async fn registered(&self, times: usize) {
+        until("registration", || self.state().registrations >= times && self.state().known).await;
+    }
+
+    /// The newest report of an allocation, once it is as wanted.
+    pub(crate) async fn report(&self, alloc: AllocId, wanted: impl Fn(&AllocationReport) -> bool) -> AllocationReport {
+        until("a report", || self.state().reports.get(&alloc).is_some_and(&wanted)).await;
+        self.state().reports[&alloc].clone()
+    }
+
+    fn check(&self, node: Option<NodeId>) -> Result<(), LinkError> {
+        let mut state = self.state();
+        if state.away {
+            state.in_vain += 1;
+            return Err(LinkError::Unavailable { doing: "listen", why: "it is away".to_owned() });
+        }
+        match node {
+            Some(node) if !state.known => Err(LinkError::UnknownNode(node)),
+            _ => Ok(()),
+        }
+    }
+}
+
+const ORDER: HeartbeatOrder = HeartbeatOrder { ttl: GoDuration::milliseconds(200) };
+
+#[async_trait]
+impl ServerLink for ScriptedServer {
+    async fn register(&self, _node: Node) -> Result<HeartbeatOrder, LinkError> {
+        self.check(None)?;
+        let mut state = self.state();
+        state.known = true;
+        state.registrations += 1;
+        Ok(ORDER)
+    }
+
+    async fn heartbeat(&self, node: NodeId) -> Result<HeartbeatOrder, LinkError> {
+        self.check(Some(node))?;
+        Ok(ORDER)
+    }
+
+    async fn watch_allocations(&self, node: NodeId, after: LogIndex) -> Result<NodeAllocations, LinkError> {
+        loop {
+            let changed = self.changed.notified();
+            self.check(Some(node))?;
+            {
+                let state = self.state();
+                if after.0 == 0 || state.index > after.0 {
+                    let mut allocations = state.allocations.clone();
+                    for alloc in &mut allocations {
+                        if let Some(report) = state.reports.get(&alloc.id) {
+                            Arc::make_mut(alloc).client_status = report.client_status;
+                        }
+                    }
+                    return Ok(NodeAllocations { index: LogIndex(state.index), allocations });
+                }
+            }
+            changed.await;
+        }
+    }
+
+    async fn report(&self, node: NodeId, reports: Vec<AllocationReport>) -> Result<(), LinkError> {
+        self.check(Some(node))?;
+        let mut state = self.state();
+        for report in reports {
+            state.reports.insert(report.alloc, report);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct DriverState {
+    calls: Vec<String>,
+    running: BTreeSet<String>,
+    exits: BTreeMap<String, ExitResult>,
+    refused_accepts: usize,
+    failing_starts: BTreeMap<String, usize>,
+    hanging_starts: BTreeSet<String>,
+}
+
+/// Runs tasks by writing their names down.
+#[derive(Default)]
+pub(crate) struct ScriptedDriver {
+    state: Mutex<DriverState>,
+    changed: Notify,
+}
+
+fn name(alloc: AllocId, task: &str) -> String {
+    format!("{}/{task}", alloc.as_u128())
+}
+
+fn handle_name(handle: &TaskHandle) -> String {
+    name(handle.id.alloc, &handle.id.task)
+}
+
+impl ScriptedDriver {
+    fn state(&self) -> MutexGuard<'_, DriverState> {
+        self.state.lock().unwrap()
+    }
+
+    fn call(&self, text: String) {
+        self.state().calls.push(text);
+    }
+
+    pub(crate) fn calls(&self) -> Vec<String> {
+        self.state().calls.clone()
+    }
+
+    pub(crate) fn forget_calls(&self) {
+        self.state().calls.clear();
+    }
+
+    pub(crate) async fn called(&self, call: &str) {
+        until(call, || self.state().calls.iter().any(|made| made == call)).await;
+    }
+
+    pub(crate) fn running(&self) -> Vec<String> {
+        self.state().running.iter().cloned().collect()
+    }
+
+    /// The task ends by itself.
+    pub(crate) fn exit(&self, task: &str, exit: ExitResult) {
+        let mut state = self.state();
+        assert!(state.running.remove(task), "{task} does not run");
+        state.exits.insert(task.to_owned(), exit);
+        self.changed.notify_waiters();
+    }
+
+    pub(crate) fn refuse_accepts(&self, times: usize) {
+        self.state().refused_accepts = times;
+    }
+
+    pub(crate) fn fail_starts(&self, task: &str, times: usize) {
+        self.state().failing_starts.insert(task.to_owned(), times);
+    }
+
+    pub(crate) fn hang_starts(&self, task: &str) {
+        self.state().hanging_starts.insert(task.to_owned());
+    }
+}
+
+#[async_trait]
+impl Driver for ScriptedDriver {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { send_signals: true, exec: false, image_isolation: false, dies_with_agent: false }
+    }
+
+    async fn fingerprint(&self) -> Fingerprint {
+        let description = "Healthy".to_owned();
+        Fingerprint { detected: true, healthy: true, description, attributes: BTreeMap::new() }
+    }
+
+    async fn fingerprint_changed(&self) {
+        std::future::pending().await
+    }
+
+    fn check_config(&self, _config: &serde_json::Value) -> Result<(), DriverError> {
+        Ok(())
+    }
+
+    async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError> {
+        let replaces = request.replaces.map(|other| format!(" replacing {}", other.as_u128())).unwrap_or_default();
+        let mut state = self.state();
+        if state.refused_accepts > 0 {
+            state.refused_accepts -= 1;
+            state.calls.push(format!("refused {}{replaces}", request.alloc.as_u128()));
+            return Err(DriverError::retry("the ledger is full"));
+        }
+        state.calls.push(format!("accept {}{replaces}", request.alloc.as_u128()));
+        Ok(())
+    }
+
+    async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
+        let task = name(request.id.alloc, &request.id.task);
+        self.call(format!("start {task} attempt {}", request.attempt));
+        if self.state().hanging_starts.contains(&task) {
+            return std::future::pending().await;
+        }
+        if let Some(left) = self.state().failing_starts.get_mut(&task).filter(|left| **left > 0) {
+            *left -= 1;
+            return Err(DriverError::retry("engine is cold").hint("warm it"));
+        }
+        let mut state = self.state();
+        assert!(state.running.insert(task.clone()), "{task} runs twice");
+        state.exits.remove(&task);
+        let handle = TaskHandle { id: request.id, driver: "scripted".to_owned(), state: serde_json::Value::Null };
+        Ok(Started { handle, address: None, started_at: now() })
+    }
+
+    async fn recover(&self, handle: &TaskHandle, _request: StartRequest) -> Result<Recovered, DriverError> {
+        let task = handle_name(handle);
+        self.call(format!("recover {task}"));
+        let state = self.state();
+        if state.running.contains(&task) {
+            return Ok(Recovered::Running { started_at: now() });
+        }
+        Ok(state.exits.get(&task).map_or(Recovered::Gone, |exit| Recovered::Exited(exit.clone())))
+    }
+
+    async fn wait(&self, handle: &TaskHandle) -> Result<ExitResult, DriverError> {
+        let task = handle_name(handle);
+        loop {
+            let changed = self.changed.notified();
+            if let Some(exit) = self.state().exits.get(&task) {
+                return Ok(exit.clone());
+            }
+            changed.await;
+        }
+    }
+
+    async fn stop(&self, handle: &TaskHandle, _signal: &str, _timeout: GoDuration) -> Result<(), DriverError> {
+        let task = handle_name(handle);
+        self.call(format!("stop {task}"));
+        let mut state = self.state();
+        if state.running.remove(&task) {
+            state.calls.push(format!("stopped {task}"));
+            let exit = ExitResult { exit_code: 0, signal: 2, oom_killed: false, message: String::new() };
+            state.exits.insert(task, exit);
+        }
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    async fn destroy(&self, handle: &TaskHandle) -> Result<(), DriverError> {
+        self.call(format!("destroy {}", handle_name(handle)));
+        Ok(())
+    }
+
+    async fn signal(&self, _handle: &TaskHandle, _signal: &str) -> Result<(), DriverError> {
+        Ok(())
+    }
+
+    async fn forget(&self, alloc: AllocId, _ended_at: Timestamp) -> Result<(), DriverError> {
+        self.call(format!("forget {}", alloc.as_u128()));
+        Ok(())
+    }
+
+    async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError> {
+        let ids: Vec<_> = known.iter().map(|entry| entry.alloc.as_u128().to_string()).collect();
+        self.call(format!("restore {}", ids.join(" ")));
+        Ok(())
+    }
+
+    async fn shutdown(&self) {}
+}
