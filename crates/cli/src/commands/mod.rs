@@ -1,0 +1,126 @@
+//! The commands: what each takes, and what it does.
+
+mod alloc_logs;
+mod alloc_status;
+mod alloc_stop;
+mod deployment;
+mod eval_status;
+mod image;
+mod job_history;
+mod job_init;
+mod job_inspect;
+mod job_plan;
+mod job_run;
+mod job_status;
+mod job_stop;
+mod job_validate;
+mod node_status;
+mod status;
+mod system_gc;
+pub(crate) mod table;
+
+use crate::client::Client;
+use crate::failure::Failure;
+use crate::flags::Given;
+use crate::ui::Ui;
+use crate::view::View;
+
+/// What a command works with.
+pub(crate) struct Context {
+    pub(crate) ui: Ui,
+    pub(crate) client: Client,
+    pub(crate) given: Given,
+    /// The name that the program was called by.
+    pub(crate) program: String,
+}
+
+impl Context {
+    /// `-verbose`.
+    pub(crate) fn verbose(&self) -> bool {
+        self.given.switch("verbose")
+    }
+
+    pub(crate) fn view(&self) -> View {
+        self.ui.view(self.verbose())
+    }
+
+    /// The one argument that there must be.
+    pub(crate) fn one_argument(&self, wanted: &str) -> Result<String, Failure> {
+        match self.given.arguments.as_slice() {
+            [argument] => Ok(argument.clone()),
+            _ => Err(Failure::usage(wanted)),
+        }
+    }
+
+    /// Refuses any argument.
+    pub(crate) fn no_arguments(&self) -> Result<(), Failure> {
+        if self.given.arguments.is_empty() { Ok(()) } else { Err(Failure::usage("This command takes no arguments")) }
+    }
+
+    /// Warnings that the server sent along with an answer.
+    pub(crate) fn tell_warnings(&mut self, warnings: &str) {
+        if !warnings.is_empty() {
+            let head = self.view().yellow("Job Warnings:");
+            self.ui.line(&format!("{head}\n{warnings}\n"));
+        }
+    }
+}
+
+/// What a command does; its exit code, or why it failed.
+pub(crate) type Outcome = Result<u8, Failure>;
+
+/// Which command is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    AllocLogs,
+    AllocStatus,
+    AllocStop,
+    DeploymentFail,
+    DeploymentList,
+    DeploymentStatus,
+    EvalStatus,
+    ImageExplain,
+    ImageStatus,
+    JobHistory,
+    JobInit,
+    JobInspect,
+    JobPlan,
+    JobRun,
+    JobStatus,
+    JobStop,
+    JobValidate,
+    NodeStatus,
+    Status,
+    SystemGc,
+    Version,
+}
+
+/// Carries a command out.
+pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
+    match action {
+        Action::AllocLogs => alloc_logs::run(context).await,
+        Action::AllocStatus => alloc_status::run(context).await,
+        Action::AllocStop => alloc_stop::run(context).await,
+        Action::DeploymentFail => deployment::fail(context).await,
+        Action::DeploymentList => deployment::list(context).await,
+        Action::DeploymentStatus => deployment::status(context).await,
+        Action::EvalStatus => eval_status::run(context).await,
+        Action::ImageExplain => image::explain(context).await,
+        Action::ImageStatus => image::status(context).await,
+        Action::JobHistory => job_history::run(context).await,
+        Action::JobInit => job_init::run(context),
+        Action::JobInspect => job_inspect::run(context).await,
+        Action::JobPlan => job_plan::run(context).await,
+        Action::JobRun => job_run::run(context).await,
+        Action::JobStatus => job_status::run(context).await,
+        Action::JobStop => job_stop::run(context).await,
+        Action::JobValidate => job_validate::run(context).await,
+        Action::NodeStatus => node_status::run(context).await,
+        Action::Status => status::run(context).await,
+        Action::SystemGc => system_gc::run(context).await,
+        Action::Version => {
+            crate::version::tell(&mut context.ui, &context.program);
+            Ok(0)
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Every command with its flags and its help.
+
+use crate::commands::Action;
+use crate::flags::Flag;
+use crate::jobfile;
+
+/// A command.
+pub(crate) struct Command {
+    /// The words that call it: `job run`.
+    pub(crate) name: &'static str,
+    /// Other words that call it too; the help does not list them.
+    pub(crate) aliases: &'static [&'static str],
+    /// What stands behind its name in `Usage:`.
+    pub(crate) arguments: &'static str,
+    /// One line for lists.
+    pub(crate) synopsis: &'static str,
+    /// Further lines of its help; may be empty.
+    pub(crate) about: &'static str,
+    /// Groups of its own flags.
+    pub(crate) flags: &'static [&'static [Flag]],
+    /// It talks to an agent, and takes the flags that say to which.
+    pub(crate) general: bool,
+    pub(crate) action: Action,
+}
+
+/// A word that commands stand behind.
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) synopsis: &'static str,
+}
+
+pub(crate) const GROUPS: &[Group] = &[
+    Group { name: "alloc", synopsis: "Interact with allocations" },
+    Group { name: "deployment", synopsis: "Interact with deployments" },
+    Group { name: "eval", synopsis: "Interact with evaluations" },
+    Group { name: "image", synopsis: "See the images that tasks need, and why they stay or go" },
+    Group { name: "job", synopsis: "Interact with jobs" },
+    Group { name: "node", synopsis: "Interact with nodes" },
+    Group { name: "system", synopsis: "Interact with the whole cluster" },
+];
+
+/// Flags of every command that talks to an agent.
+pub(crate) const GENERAL: &[Flag] = &[
+    Flag::text("address", "The agent's address; also NOMAD_ADDR (default http://127.0.0.1:4646)."),
+    Flag::text("region", "The region to ask for; also NOMAD_REGION."),
+    Flag::text("namespace", "The namespace to ask for; also NOMAD_NAMESPACE."),
+    Flag::switch("no-color", "No colours; also NOMAD_CLI_NO_COLOR."),
+    Flag::switch("force-color", "Colours even when no terminal reads; also NOMAD_CLI_FORCE_COLOR."),
+    Flag::text("ca-cert", "Accepted; TLS is not in this build."),
+    Flag::text("ca-path", "Accepted; TLS is not in this build."),
+    Flag::text("client-cert", "Accepted; TLS is not in this build."),
+    Flag::text("client-key", "Accepted; TLS is not in this build."),
+    Flag::text("tls-server-name", "Accepted; TLS is not in this build."),
+    Flag::switch("tls-skip-verify", "Accepted; TLS is not in this build."),
+    Flag::switch("insecure", "The same as -tls-skip-verify."),
+    Flag::text("token", "The token to ask with; also NOMAD_TOKEN."),
+];
+
+const VERBOSE: Flag = Flag::switch("verbose", "Whole ids, absolute times and more detail.");
+const DETACH: Flag = Flag::switch("detach", "Return at once instead of following the evaluation.");
+const JSON: Flag = Flag::switch("json", "The answer as JSON.");
+const TEMPLATE: Flag = Flag::text("t", "The answer through a Go template.");
+const PRIORITY: Flag = Flag::integer("eval-priority", "The evaluation's priority, if not the job's.");
+const NO_DELAY: Flag = Flag::switch("no-shutdown-delay", "Do not wait for the shutdown delays of groups and tasks.");
+
+const STATUS_FORMAT: &[Flag] = &[VERBOSE, JSON, TEMPLATE];
+
+/// All commands but `agent`, sorted by name.
+pub(crate) const COMMANDS: &[Command] = &[
+    Command {
+        name: "alloc logs",
+        aliases: &["logs"],
+        arguments: "[options] <allocation> [<task>]",
+        synopsis: "Show what a task has written",
+        about: "Both streams are shown unless -stdout or -stderr is given.",
+        flags: &[&[
+            Flag::switch("stdout", "Standard output alone."),
+            Flag::switch("stderr", "Standard error alone."),
+            Flag::text("task", "The task, when the allocation has several."),
+            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
+            Flag::switch("f", "Go on as more is written."),
+            Flag::switch("tail", "Begin near the end."),
+            Flag::integer("n", "With -tail: how many lines."),
+            Flag::integer("c", "With -tail: how many bytes."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::AllocLogs,
+    },
+    Command {
+        name: "alloc status",
+        aliases: &["alloc-status"],
+        arguments: "[options] <allocation>",
+        synopsis: "Show an allocation and what its tasks are doing",
+        about: "",
+        flags: &[
+            &[
+                Flag::switch("short", "The most important in a few lines."),
+                Flag::switch("stats", "Accepted; statistics of tasks are not in this build."),
+            ],
+            STATUS_FORMAT,
+        ],
+        general: true,
+        action: Action::AllocStatus,
+    },
+    Command {
+        name: "alloc stop",
+        aliases: &[],
+        arguments: "[options] <allocation>",
+        synopsis: "Stop an allocation and have it replaced",
+        about: "",
+        flags: &[&[DETACH, VERBOSE, NO_DELAY]],
+        general: true,
+        action: Action::AllocStop,
+    },
+    Command {
+        name: "deployment fail",
+        aliases: &[],
+        arguments: "[options] <deployment id>",
+        synopsis: "Fail a deployment by hand",
+        about: "",
+        flags: &[&[DETACH, VERBOSE]],
+        general: true,
+        action: Action::DeploymentFail,
+    },
+    Command {
+        name: "deployment list",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "List all deployments",
+        about: "",
+        flags: &[&[Flag::text("filter", "Only what matches the expression.")], STATUS_FORMAT],
+        general: true,
+        action: Action::DeploymentList,
+    },
+    Command {
+        name: "deployment status",
+        aliases: &[],
+        arguments: "[options] <deployment id>",
+        synopsis: "Show a deployment",
+        about: "",
+        flags: &[
+            &[
+                Flag::switch("monitor", "Follow it to its end."),
+                Flag::duration("wait", "Accepted: the monitor waits for changes, not for a time."),
+            ],
+            STATUS_FORMAT,
+        ],
+        general: true,
+        action: Action::DeploymentStatus,
+    },
+    Command {
+        name: "eval status",
+        aliases: &["eval-status"],
+        arguments: "[options] <evaluation>",
+        synopsis: "Show an evaluation and what found no room",
+        about: "",
+        flags: &[&[Flag::switch("monitor", "Follow it to its end.")], STATUS_FORMAT],
+        general: true,
+        action: Action::EvalStatus,
+    },
+    Command {
+        name: "image explain",
+        aliases: &[],
+        arguments: "[options] <image>",
+        synopsis: "Tell who holds an image, why it stays, and when it goes",
+        about: "",
+        flags: &[STATUS_FORMAT],
+        general: true,
+        action: Action::ImageExplain,
+    },
+    Command {
+        name: "image status",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "List the agent's images with their holders and what becomes of them",
+        about: "",
+        flags: &[STATUS_FORMAT],
+        general: true,
+        action: Action::ImageStatus,
+    },
+    Command {
+        name: "job history",
+        aliases: &[],
+        arguments: "[options] <job>",
+        synopsis: "Show a job's versions",
+        about: "",
+        flags: &[&[
+            Flag::switch("p", "What each version changed."),
+            Flag::switch("full", "Each version in full."),
+            Flag::text("version", "One version alone."),
+            VERBOSE,
+            JSON,
+            TEMPLATE,
+        ]],
+        general: true,
+        action: Action::JobHistory,
+    },
+    Command {
+        name: "job init",
+        aliases: &["init"],
+        arguments: "[options] <filename>",
+        synopsis: "Write an example job file",
+        about: "The file is example.nomad.hcl unless another name is given.",
+        flags: &[&[
+            Flag::switch("short", "Without explanations."),
+            Flag::switch("connect", "Refused: service meshes are not in this build."),
+            Flag::text("template", "Refused: templates of jobs are not in this build."),
+            Flag::switch("list-templates", "Refused: templates of jobs are not in this build."),
+        ]],
+        general: true,
+        action: Action::JobInit,
+    },
+    Command {
+        name: "job inspect",
+        aliases: &["inspect"],
+        arguments: "[options] <job>",
+        synopsis: "Show a job as JSON",
+        about: "",
+        flags: &[&[Flag::text("version", "An earlier version."), JSON, TEMPLATE]],
+        general: true,
+        action: Action::JobInspect,
+    },
+    Command {
+        name: "job plan",
+        aliases: &["plan"],
+        arguments: "[options] <path>",
+        synopsis: "Show what running a job file would change",
+        about: "Exits with 0 when no allocation would come or go, 1 when some would, 255 on errors.",
+        flags: &[
+            &[
+                Flag::switch("diff", "Whether to show the differences (default true)."),
+                Flag::switch("policy-override", "Accepted."),
+                VERBOSE,
+            ],
+            jobfile::FLAGS,
+        ],
+        general: true,
+        action: Action::JobPlan,
+    },
+    Command {
+        name: "job run",
+        aliases: &["run"],
+        arguments: "[options] <path>",
+        synopsis: "Run a job, or update one that runs",
+        about: "The path may be - for standard input. Follows the evaluation and the deployment; exits with 0 when both went \
+                well, 1 on errors, 2 when something found no room.",
+        flags: &[
+            &[
+                Flag::text("check-index", "Run only if the server has the job at this index; 0: only if it has none."),
+                DETACH,
+                PRIORITY,
+                Flag::switch("output", "Print the job as JSON and submit nothing."),
+                Flag::switch("policy-override", "Accepted."),
+                Flag::switch("preserve-counts", "Groups that exist keep their count."),
+                Flag::text("consul-token", "Accepted for job files that need Consul."),
+                Flag::text("consul-namespace", "Accepted for job files that need Consul."),
+                VERBOSE,
+            ],
+            jobfile::FLAGS,
+        ],
+        general: true,
+        action: Action::JobRun,
+    },
+    Command {
+        name: "job status",
+        aliases: &[],
+        arguments: "[options] <job>",
+        synopsis: "List jobs, or show one",
+        about: "",
+        flags: &[&[
+            Flag::switch("short", "The most important in a few lines."),
+            Flag::switch("evals", "The job's evaluations too."),
+            Flag::switch("all-allocs", "Also allocations of an earlier job of the same name."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::JobStatus,
+    },
+    Command {
+        name: "job stop",
+        aliases: &["stop"],
+        arguments: "[options] <job>...",
+        synopsis: "Stop jobs",
+        about: "",
+        flags: &[&[
+            DETACH,
+            PRIORITY,
+            Flag::switch("global", "Accepted for jobs of several regions."),
+            NO_DELAY,
+            Flag::switch("purge", "Forget the job altogether."),
+            Flag::switch("yes", "Do not ask when a prefix was given."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::JobStop,
+    },
+    Command {
+        name: "job validate",
+        aliases: &["validate"],
+        arguments: "[options] <path>",
+        synopsis: "Check a job file without running it",
+        about: "",
+        flags: &[jobfile::FLAGS],
+        general: true,
+        action: Action::JobValidate,
+    },
+    Command {
+        name: "node status",
+        aliases: &["node-status"],
+        arguments: "[options] <node>",
+        synopsis: "List nodes, or show one",
+        about: "",
+        flags: &[
+            &[
+                Flag::switch("self", "The node of the agent that is asked."),
+                Flag::switch("stats", "How its processors, memory and disks are doing."),
+                Flag::switch("allocs", "In the list: how many allocations run on each."),
+                Flag::switch("short", "The most important in a few lines."),
+                Flag::switch("os", "In the list: operating systems."),
+                Flag::switch("quiet", "In the list: ids alone."),
+                Flag::text("filter", "In the list: only what matches the expression."),
+                Flag::integer("per-page", "In the list: how many."),
+                Flag::text("page-token", "In the list: where to go on."),
+            ],
+            STATUS_FORMAT,
+        ],
+        general: true,
+        action: Action::NodeStatus,
+    },
+    Command {
+        name: "status",
+        aliases: &[],
+        arguments: "[options] <id>",
+        synopsis: "List jobs, or show whatever an id belongs to",
+        about: "",
+        flags: &[&[
+            VERBOSE,
+            Flag::switch("short", "For a job: the most important in a few lines."),
+            Flag::switch("evals", "For a job: its evaluations too."),
+            Flag::switch("all-allocs", "For a job: also allocations of an earlier job of the same name."),
+        ]],
+        general: true,
+        action: Action::Status,
+    },
+    Command {
+        name: "system gc",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "Forget what has ended, now",
+        about: "",
+        flags: &[],
+        general: true,
+        action: Action::SystemGc,
+    },
+    Command {
+        name: "version",
+        aliases: &[],
+        arguments: "",
+        synopsis: "Print the version",
+        about: "",
+        flags: &[],
+        general: false,
+        action: Action::Version,
+    },
+];
+
+impl Command {
+    /// Every flag that the command takes.
+    pub(crate) fn all_flags(&self) -> Vec<&'static Flag> {
+        let general: &[Flag] = if self.general { GENERAL } else { &[] };
+        general.iter().chain(self.flags.iter().copied().flatten()).collect()
+    }
+}

@@ -1,0 +1,212 @@
+//! The commands. They speak only the HTTP API: whatever they show, any other client can ask for.
+//!
+//! - L1: words, columns, order of lines, streams and exit codes are those of Nomad 1.6; where we go further we add.
+//! - L2: what people read is made by functions without I/O from what the API answers.
+//! - L3: waiting is by blocking queries, never for a fixed time.
+//! - L4: tokens and passwords appear in no output and no error.
+
+mod client;
+mod commands;
+mod failure;
+pub mod flags;
+mod help;
+mod jobfile;
+mod json;
+mod monitor;
+mod render;
+mod resolve;
+mod table;
+mod template;
+mod ui;
+mod version;
+mod view;
+
+use std::ffi::OsString;
+
+use longshore_values::Secret;
+
+use client::Client;
+use commands::table::{COMMANDS, Command, GROUPS};
+use commands::{Context, perform};
+use failure::Failure;
+use flags::{BadFlags, Given};
+use ui::Ui;
+
+pub use version::{NOMAD_LEVEL, VERSION};
+
+/// What is exited with when there is no such command, or none was given.
+const NO_COMMAND: u8 = 127;
+const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4646";
+
+/// Carries out one command line and gives back its exit code.
+///
+/// `words` are the arguments without the program's own name; `program` is that name, as texts repeat it. `agent` is
+/// called with the words behind `agent`, and gives back the exit code of that command.
+pub fn run(words: &[OsString], program: &str, agent: impl FnOnce(&[String]) -> u8) -> u8 {
+    let mut ui = Ui::of_process(is_set("NOMAD_CLI_NO_COLOR"), is_set("NOMAD_CLI_FORCE_COLOR"));
+    let mut texts = Vec::with_capacity(words.len());
+    for word in words {
+        match word.to_str() {
+            Some(text) => texts.push(text.to_owned()),
+            None => {
+                ui.error(&format!("the argument {word:?} is no UTF-8"));
+                return 1;
+            }
+        }
+    }
+    let words: Vec<&str> = texts.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["-version" | "--version" | "-v", ..] => {
+            version::tell(&mut ui, program);
+            0
+        }
+        ["-h" | "-help" | "--help", ..] => {
+            ui.line(&help::root(program));
+            0
+        }
+        ["agent", ..] => agent(texts.get(1..).unwrap_or(&[])),
+        _ => match find(&words) {
+            Found::Command(command, used) => execute(ui, program, command, texts.get(used..).unwrap_or(&[])),
+            Found::Group(name) => {
+                ui.line(&help::group(program, name));
+                u8::from(!matches!(words.get(1), Some(&("-h" | "-help" | "--help"))))
+            }
+            Found::Nothing => {
+                ui.line(&help::root(program));
+                NO_COMMAND
+            }
+        },
+    }
+}
+
+enum Found {
+    /// And how many words named it.
+    Command(&'static Command, usize),
+    Group(&'static str),
+    Nothing,
+}
+
+/// The command that the first words name; two words go before one.
+fn find(words: &[&str]) -> Found {
+    for count in [2, 1] {
+        let Some(name) = words.get(..count).map(|words| words.join(" ")) else { continue };
+        if let Some(command) = COMMANDS.iter().find(|it| it.name == name || it.aliases.contains(&name.as_str())) {
+            return Found::Command(command, count);
+        }
+    }
+    let group = words.first().and_then(|first| GROUPS.iter().find(|group| group.name == *first));
+    group.map_or(Found::Nothing, |group| Found::Group(group.name))
+}
+
+fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String]) -> u8 {
+    let given = match flags::read(words, &command.all_flags()) {
+        Ok(given) => given,
+        Err(BadFlags::Help) => {
+            ui.line(&help::command(program, command));
+            return 0;
+        }
+        Err(why) => {
+            ui.error(&why.to_string());
+            ui.line(&help::command(program, command));
+            return 1;
+        }
+    };
+    ui.colour = (ui.colour && !given.switch("no-color")) || given.switch("force-color");
+    let client = match client(&given) {
+        Ok(client) => client,
+        Err(why) => {
+            ui.error(&format!("Error initializing client: {why}"));
+            return if command.name == "job validate" { 255 } else { 1 };
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(why) => {
+            ui.error(&format!("starting the input and output of this process: {why}"));
+            return 1;
+        }
+    };
+    let mut context = Context { ui, client, given, program: program.to_owned() };
+    match runtime.block_on(perform(command.action, &mut context)) {
+        Ok(code) => code,
+        Err(failure) => {
+            let message = failure.message();
+            if !message.is_empty() {
+                context.ui.error(&message);
+            }
+            if matches!(failure, Failure::Usage { .. }) {
+                context.ui.note(&format!("For additional help try '{program} {} -help'", command.name));
+            }
+            failure.code()
+        }
+    }
+}
+
+/// The client that flags and variables describe; flags go before variables.
+fn client(given: &Given) -> Result<Client, client::ClientError> {
+    let text = |flag: &str, variable: &str| match given.text(flag).filter(|text| !text.is_empty()) {
+        Some(text) => text.to_owned(),
+        None => std::env::var(variable).unwrap_or_default(),
+    };
+    let address = match text("address", "NOMAD_ADDR") {
+        address if address.is_empty() => DEFAULT_ADDRESS.to_owned(),
+        address => address,
+    };
+    let token = Secret::new(text("token", "NOMAD_TOKEN"));
+    let basic_auth = Secret::new(std::env::var("NOMAD_HTTP_AUTH").unwrap_or_default());
+    Client::new(&address, token, basic_auth, &text("region", "NOMAD_REGION"), &text("namespace", "NOMAD_NAMESPACE"))
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+        let got = match find(&words) {
+            Found::Command(command, used) => format!("{} after {used}", command.name),
+            Found::Group(name) => format!("group {name}"),
+            Found::Nothing => "nothing".to_owned(),
+        };
+        assert_eq!(got, expected, "{line}");
+    }
+
+    #[test]
+    fn words_name_commands() {
+        check("job run a.hcl", "job run after 2");
+        check("run a.hcl", "job run after 1");
+        check("status", "status after 1");
+        check("status job", "status after 1");
+        check("job status", "job status after 2");
+        check("job", "group job");
+        check("job frobnicate", "group job");
+        check("alloc-status x", "alloc status after 1");
+        check("frobnicate", "nothing");
+        check("", "nothing");
+    }
+
+    #[test]
+    fn commands_are_sorted_and_their_flags_are_distinct() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+        for command in COMMANDS {
+            let mut names: Vec<&str> = command.all_flags().iter().map(|flag| flag.name).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn help_texts() {
+        insta::assert_snapshot!(help::root("longshore"), @"");
+        insta::assert_snapshot!(help::group("longshore", "deployment"), @"");
+        let command = COMMANDS.iter().find(|command| command.name == "system gc").unwrap();
+        insta::assert_snapshot!(help::command("nomad", command).lines().take(8).collect::<Vec<_>>().join("\n"), @"");
+    }
+}

@@ -1,0 +1,457 @@
+//! Follows an evaluation, and the deployment that it belongs to, until both have ended. Waits by blocking queries.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use longshore_api::{AllocListStub, Deployment, Evaluation};
+
+use crate::client::{Client, ClientError, Indexed};
+use crate::render::deployment::progress;
+use crate::render::metric::failures;
+use crate::ui::Ui;
+use crate::view::View;
+
+/// How long one blocking query waits at most.
+const WAIT: &str = "60s";
+/// The same while a deployment is shown on a terminal, so that progress of pulls is seen.
+const DEPLOYMENT_WAIT: &str = "2s";
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER_PERIOD: Duration = Duration::from_millis(120);
+
+/// How a monitor ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Well,
+    /// Something found no room.
+    NoRoom,
+    /// The evaluation or the deployment failed, or could not be followed.
+    Badly,
+}
+
+impl Ended {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Well => 0,
+            Self::Badly => 1,
+            Self::NoRoom => 2,
+        }
+    }
+}
+
+/// What to make of a deployment that was cancelled meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cancelled {
+    /// Something went in its place: it did not do what was asked for.
+    IsFailure,
+    /// A stopped job's deployment is cancelled, which is what was asked for.
+    IsExpected,
+}
+
+/// What of an evaluation has been told.
+#[derive(Debug)]
+struct Told {
+    trigger: bool,
+    deployment: String,
+    status: String,
+    /// Client status by allocation.
+    allocs: BTreeMap<String, String>,
+}
+
+impl Told {
+    fn nothing() -> Self {
+        Self { trigger: false, deployment: String::new(), status: "pending".to_owned(), allocs: BTreeMap::new() }
+    }
+
+    /// The lines about what is new since the last look.
+    fn news(&mut self, view: &View, eval: &Evaluation, allocs: &[AllocListStub]) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.trigger {
+            self.trigger = true;
+            lines.push(if eval.node_id.is_empty() {
+                format!("Evaluation triggered by job {:?}", eval.job_id)
+            } else {
+                format!("Evaluation triggered by node {:?}", view.id(&eval.node_id))
+            });
+        }
+        if self.deployment != eval.deployment_id {
+            self.deployment.clone_from(&eval.deployment_id);
+            lines.push(format!("Evaluation within deployment: {:?}", view.id(&eval.deployment_id)));
+        }
+        for alloc in allocs {
+            lines.extend(self.alloc_news(view, eval, alloc));
+        }
+        if self.status != eval.status {
+            lines.push(format!("Evaluation status changed: {:?} -> {:?}", self.status, eval.status));
+            self.status.clone_from(&eval.status);
+        }
+        lines
+    }
+
+    fn alloc_news(&mut self, view: &View, eval: &Evaluation, alloc: &AllocListStub) -> Option<String> {
+        let id = view.id(&alloc.id);
+        let before = self.allocs.insert(alloc.id.clone(), alloc.client_status.clone());
+        match before {
+            None if alloc.desired_status != "run" => None,
+            None => {
+                let what = if alloc.create_index < eval.create_index { "modified" } else { "created" };
+                let (node, group) = (view.id(&alloc.node_id), &alloc.task_group);
+                Some(format!("Allocation {id:?} {what}: node {node:?}, group {group:?}"))
+            }
+            Some(before) if before != alloc.client_status => {
+                let (after, why) = (&alloc.client_status, &alloc.client_description);
+                Some(format!("Allocation {id:?} status changed: {before:?} -> {after:?} ({why})"))
+            }
+            Some(_) => None,
+        }
+    }
+}
+
+/// The lines that close an evaluation; the first is a heading.
+fn closing(view: &View, eval: &Evaluation) -> (String, Vec<String>) {
+    let finished = format!("Evaluation {:?} finished with status {:?}", view.id(&eval.id), eval.status);
+    if eval.failed_tg_allocs.is_empty() {
+        return (finished, Vec::new());
+    }
+    let mut lines = failures(&eval.failed_tg_allocs, "");
+    for line in &mut lines {
+        // Reasons stand below their group, further in than the group's line.
+        *line = line.replace("\n", "\n    ");
+    }
+    if !eval.blocked_eval.is_empty() {
+        let blocked = view.id(&eval.blocked_eval);
+        lines.push(format!("Evaluation {blocked:?} waiting for additional capacity to place remainder"));
+    }
+    (format!("{finished} but failed to place all allocations:"), lines)
+}
+
+fn heading(ui: &mut Ui, verbose: bool, text: &str) {
+    let clock = ui.view(verbose).clock();
+    ui.line(&format!("==> {clock}: {text}"));
+}
+
+fn detail(ui: &mut Ui, verbose: bool, text: &str) {
+    let clock = ui.view(verbose).clock();
+    ui.line(&format!("    {clock}: {text}"));
+}
+
+fn failed(ui: &mut Ui, verbose: bool, doing: &str, why: &ClientError) -> Ended {
+    let clock = ui.view(verbose).clock();
+    ui.error(&format!("==> {clock}: {doing}: {why}"));
+    Ended::Badly
+}
+
+/// Follows an evaluation, those that come after it, and its deployment.
+pub(crate) async fn evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool, cancelled: Cancelled) -> Ended {
+    let mut id = id.to_owned();
+    heading(ui, verbose, &format!("Monitoring evaluation {:?}", ui.view(verbose).id(&id).to_owned()));
+    let mut ended = Ended::Well;
+    loop {
+        let eval = match one_evaluation(ui, client, &id, verbose).await {
+            Ok(eval) => eval,
+            Err(why) => return failed(ui, verbose, "Error reading evaluation", &why),
+        };
+        if !eval.failed_tg_allocs.is_empty() {
+            ended = Ended::NoRoom;
+        } else if eval.status == "failed" {
+            ended = Ended::Badly;
+        }
+        if eval.next_eval.is_empty() {
+            if eval.deployment_id.is_empty() {
+                return ended;
+            }
+            let followed = deployment(ui, client, &eval.deployment_id, verbose, cancelled).await;
+            return if followed == Ended::Well { ended } else { followed };
+        }
+        let next = ui.view(verbose).id(&eval.next_eval).to_owned();
+        let after = if eval.wait.is_zero() { String::new() } else { format!(" in {}", eval.wait) };
+        heading(ui, verbose, &format!("Monitoring next evaluation {next:?}{after}"));
+        id = eval.next_eval;
+    }
+}
+
+async fn one_evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Evaluation, ClientError> {
+    let mut told = Told::nothing();
+    let mut index = 0;
+    loop {
+        let eval: Indexed<Evaluation> = client.get_after(&format!("/v1/evaluation/{id}"), &[], index, WAIT).await?;
+        let allocs: Vec<AllocListStub> = client.get(&format!("/v1/evaluation/{id}/allocations"), &[]).await?;
+        let view = ui.view(verbose);
+        for line in told.news(&view, &eval.value, &allocs) {
+            detail(ui, verbose, &line);
+        }
+        if matches!(eval.value.status.as_str(), "complete" | "failed" | "canceled") {
+            let (head, lines) = closing(&view, &eval.value);
+            heading(ui, verbose, &head);
+            for line in lines {
+                detail(ui, verbose, &line);
+            }
+            return Ok(eval.value);
+        }
+        index = eval.index;
+    }
+}
+
+/// Follows a deployment to its end; where a failed one is rolled back, the one that does so too.
+pub(crate) async fn deployment(ui: &mut Ui, client: &Client, id: &str, verbose: bool, cancelled: Cancelled) -> Ended {
+    heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(id).to_owned()));
+    let first = match one_deployment(ui, client, id, verbose).await {
+        Ok(deployment) => deployment,
+        Err(why) => return failed(ui, verbose, "Error fetching deployment", &why),
+    };
+    match first.status.as_str() {
+        "successful" => return Ended::Well,
+        "cancelled" if cancelled == Cancelled::IsExpected => return Ended::Well,
+        "failed" if first.status_description.contains("rolling back to job version") => {}
+        _ => return Ended::Badly,
+    }
+    match rollback(client, &first).await {
+        Ok(Some(next)) => {
+            heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(&next).to_owned()));
+            if let Err(why) = one_deployment(ui, client, &next, verbose).await {
+                return failed(ui, verbose, "Error fetching deployment", &why);
+            }
+        }
+        Ok(None) => {}
+        Err(why) => return failed(ui, verbose, "Error fetching rollback deployment", &why),
+    }
+    Ended::Badly
+}
+
+/// The deployment that brings the earlier version back. Waits for it; `None` when the job makes none.
+async fn rollback(client: &Client, failed: &Deployment) -> Result<Option<String>, ClientError> {
+    let path = format!("/v1/job/{}/deployments", crate::client::escape(&failed.job_id));
+    let mut index = 0;
+    for _ in 0..5 {
+        let found: Indexed<Vec<Deployment>> = client.get_after(&path, &[], index, DEPLOYMENT_WAIT).await?;
+        let newest = found.value.iter().max_by_key(|deployment| deployment.create_index);
+        if let Some(newest) = newest.filter(|newest| newest.create_index > failed.create_index) {
+            return Ok(Some(newest.id.clone()));
+        }
+        index = found.index;
+    }
+    Ok(None)
+}
+
+fn has_ended(deployment: &Deployment) -> bool {
+    matches!(deployment.status.as_str(), "successful" | "failed" | "cancelled")
+}
+
+async fn one_deployment(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Deployment, ClientError> {
+    if ui.terminal { on_terminal(ui, client, id, verbose).await } else { on_pipe(ui, client, id, verbose).await }
+}
+
+/// Prints the whole block again at each change.
+async fn on_pipe(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Deployment, ClientError> {
+    let path = format!("/v1/deployment/{id}");
+    let mut index = 0;
+    let mut shown: Option<Deployment> = None;
+    loop {
+        let found: Indexed<Deployment> = client.get_after(&path, &[], index, WAIT).await?;
+        if shown.as_ref().is_none_or(|shown| differs(shown, &found.value)) {
+            let allocs = if verbose { allocations(client, id).await? } else { Vec::new() };
+            ui.line(&indented(&progress(&ui.view(verbose), &found.value, &allocs)));
+            ui.line("");
+        }
+        if has_ended(&found.value) {
+            return Ok(found.value);
+        }
+        index = found.index;
+        shown = Some(found.value);
+    }
+}
+
+fn differs(a: &Deployment, b: &Deployment) -> bool {
+    (&a.status, &a.status_description, &a.task_groups) != (&b.status, &b.status_description, &b.task_groups)
+}
+
+async fn allocations(client: &Client, id: &str) -> Result<Vec<AllocListStub>, ClientError> {
+    client.get(&format!("/v1/deployment/allocations/{id}"), &[]).await
+}
+
+/// Draws the block anew in its place, with a spinner and what pending tasks are doing.
+async fn on_terminal(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Deployment, ClientError> {
+    let (path, allocs_path) = (format!("/v1/deployment/{id}"), format!("/v1/deployment/allocations/{id}"));
+    let mut drawing = Drawing::default();
+    let mut tick = tokio::time::interval(SPINNER_PERIOD);
+    let (mut deployment, mut allocs) = (None, Vec::new());
+    let mut next_deployment = Box::pin(client.get_after::<Deployment>(&path, &[], 0, DEPLOYMENT_WAIT));
+    let mut next_allocs = Box::pin(client.get_after::<Vec<AllocListStub>>(&allocs_path, &[], 0, DEPLOYMENT_WAIT));
+    let mut frame = 0;
+    loop {
+        tokio::select! {
+            found = &mut next_deployment => {
+                let found = found?;
+                next_deployment = Box::pin(client.get_after(&path, &[], found.index, DEPLOYMENT_WAIT));
+                deployment = Some(found.value);
+            }
+            found = &mut next_allocs => {
+                let found = found?;
+                next_allocs = Box::pin(client.get_after(&allocs_path, &[], found.index, DEPLOYMENT_WAIT));
+                allocs = found.value;
+            }
+            _ = tick.tick() => frame += 1,
+        }
+        let Some(current) = &deployment else { continue };
+        let view = ui.view(verbose);
+        drawing.draw(ui, &terminal_block(&view, current, &allocs, frame));
+        if has_ended(current) {
+            ui.line("");
+            return Ok(current.clone());
+        }
+    }
+}
+
+fn terminal_block(view: &View, deployment: &Deployment, allocs: &[AllocListStub], frame: usize) -> String {
+    let id = view.id(&deployment.id);
+    let spinner = SPINNER.get(frame % SPINNER.len()).copied().unwrap_or("");
+    let head = match deployment.status.as_str() {
+        "successful" => format!("  ✓ Deployment {id:?} successful"),
+        "failed" | "cancelled" => format!("  ! Deployment {id:?} {}", deployment.status),
+        _ => format!("  {spinner} Deployment {id:?} in progress..."),
+    };
+    let mut block = format!("{head}\n{}", indented(&progress(view, deployment, allocs)));
+    let doing = pending_tasks(view, allocs);
+    if !has_ended(deployment) && !doing.is_empty() {
+        block.push_str(&format!("\n\n{}", indented(&doing.join("\n"))));
+    }
+    block
+}
+
+/// What tasks that do not run yet are doing: the newest event of each.
+fn pending_tasks(view: &View, allocs: &[AllocListStub]) -> Vec<String> {
+    let pending = allocs.iter().filter(|alloc| alloc.client_status == "pending");
+    let tasks = pending.flat_map(|alloc| alloc.task_states.iter().map(move |(name, state)| (alloc, name, state)));
+    let waiting = tasks.filter(|(_, _, state)| state.state == "pending");
+    waiting
+        .filter_map(|(alloc, name, state)| {
+            let event = state.events.last()?;
+            Some(format!("Allocation {:?} task {name:?}: {}", view.id(&alloc.id), event.display_message))
+        })
+        .collect()
+}
+
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| if line.is_empty() { String::new() } else { format!("    {line}") });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A block of lines on a terminal that is drawn over itself.
+#[derive(Debug, Default)]
+struct Drawing {
+    lines: usize,
+}
+
+impl Drawing {
+    fn draw(&mut self, ui: &mut Ui, block: &str) {
+        // Lines are not wrapped while they are drawn, so that as many can be taken back as were written.
+        let back = if self.lines > 0 { format!("\x1b[{}A", self.lines) } else { String::new() };
+        let text = format!("{back}\r\x1b[J\x1b[?7l{block}\x1b[?7h\n");
+        self.lines = block.lines().count();
+        // A terminal that went away ends the process by its own signal.
+        let _ = ui.raw(text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Zone;
+    use longshore_api::{AllocMetric, TaskEvent, TaskState};
+
+    fn view() -> View {
+        View { now: 1_796_060_312_000_000_000, zone: Zone::Utc, verbose: false, colour: false }
+    }
+
+    fn eval() -> Evaluation {
+        Evaluation {
+            id: "8fa20aaa-0000-0000-0000-000000000000".to_owned(),
+            job_id: "web".to_owned(),
+            status: "pending".to_owned(),
+            create_index: 10,
+            ..Evaluation::default()
+        }
+    }
+
+    fn alloc(id: &str, create_index: u64, desired: &str, client: &str) -> AllocListStub {
+        AllocListStub {
+            id: format!("{id}-0000-0000-0000-000000000000"),
+            node_id: "bbbbbbbb-0000-0000-0000-000000000000".to_owned(),
+            task_group: "g".to_owned(),
+            desired_status: desired.to_owned(),
+            client_status: client.to_owned(),
+            client_description: "Tasks are running".to_owned(),
+            create_index,
+            ..AllocListStub::default()
+        }
+    }
+
+    #[test]
+    fn each_piece_of_news_is_told_once() {
+        let mut told = Told::nothing();
+        let mut eval = eval();
+        assert_eq!(told.news(&view(), &eval, &[]), ["Evaluation triggered by job \"web\""]);
+        assert!(told.news(&view(), &eval, &[]).is_empty());
+        eval.deployment_id = "1f2e3d4c-0000-0000-0000-000000000000".to_owned();
+        let mut allocs = vec![
+            alloc("aaaaaaaa", 10, "run", "pending"),
+            alloc("cccccccc", 3, "run", "running"),
+            alloc("dddddddd", 3, "stop", "running"),
+        ];
+        assert_eq!(
+            told.news(&view(), &eval, &allocs),
+            [
+                "Evaluation within deployment: \"1f2e3d4c\"",
+                "Allocation \"aaaaaaaa\" created: node \"bbbbbbbb\", group \"g\"",
+                "Allocation \"cccccccc\" modified: node \"bbbbbbbb\", group \"g\"",
+            ]
+        );
+        allocs[0].client_status = "running".to_owned();
+        eval.status = "complete".to_owned();
+        assert_eq!(
+            told.news(&view(), &eval, &allocs),
+            [
+                "Allocation \"aaaaaaaa\" status changed: \"pending\" -> \"running\" (Tasks are running)",
+                "Evaluation status changed: \"pending\" -> \"complete\"",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_found_no_room_is_told_with_its_reasons() {
+        let mut eval = eval();
+        eval.status = "complete".to_owned();
+        assert_eq!(closing(&view(), &eval).0, "Evaluation \"8fa20aaa\" finished with status \"complete\"");
+        let metric = AllocMetric {
+            nodes_evaluated: 1,
+            nodes_exhausted: 1,
+            dimension_exhausted: [("memory".to_owned(), 1)].into(),
+            coalesced_failures: 2,
+            ..AllocMetric::default()
+        };
+        eval.failed_tg_allocs = [("g".to_owned(), metric)].into();
+        eval.blocked_eval = "cccccccc-0000-0000-0000-000000000000".to_owned();
+        let (head, lines) = closing(&view(), &eval);
+        insta::assert_snapshot!(format!("{head}\n{}", lines.join("\n")), @"");
+    }
+
+    #[test]
+    fn a_terminal_sees_what_pending_tasks_do() {
+        let event = TaskEvent {
+            display_message: "Pulling image redis:7 (12 MiB of 40 MiB)".to_owned(),
+            ..TaskEvent::default()
+        };
+        let state = TaskState { state: "pending".to_owned(), events: vec![event], ..TaskState::default() };
+        let mut pulling = alloc("aaaaaaaa", 1, "run", "pending");
+        pulling.task_states = [("web".to_owned(), state)].into();
+        let mut deployment = Deployment {
+            id: "1f2e3d4c-0000-0000-0000-000000000000".to_owned(),
+            job_id: "web".to_owned(),
+            status: "running".to_owned(),
+            status_description: "Deployment is running".to_owned(),
+            ..Deployment::default()
+        };
+        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling.clone()], 4), @"");
+        deployment.status = "successful".to_owned();
+        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling], 4), @"");
+    }
+}

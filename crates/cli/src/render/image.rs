@@ -1,0 +1,100 @@
+use longshore_api::{ImageExplain, ImageHolder, ImageStatus, ImagesResponse};
+
+use crate::render::blocks;
+use crate::table::{pairs, table};
+use crate::view::{View, bytes};
+
+/// The table of images: what is there, who needs it, and when it goes.
+pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
+    let mut head = ["Name", "ID", "Size", "Provenance", "State", "Holds", "Goes in"].map(str::to_owned).to_vec();
+    if view.verbose {
+        head.extend(["Last Used", "Why"].map(str::to_owned));
+    }
+    let mut rows = vec![head];
+    for image in &images.images {
+        let mut row = vec![
+            image.name.clone(),
+            content_id(view, &image.id),
+            if image.id.is_empty() { String::new() } else { bytes(image.size_bytes) },
+            image.provenance.clone(),
+            state_words(image),
+            image.holds.to_string(),
+            goes_in(view, image),
+        ];
+        if view.verbose {
+            row.push(view.relative(image.last_used.as_nanoseconds()));
+            row.push(image.why.clone());
+        }
+        rows.push(row);
+    }
+    let table = if images.images.is_empty() { "No images".to_owned() } else { table(&rows) };
+    let note = if images.note.is_empty() { String::new() } else { view.yellow(&images.note) };
+    blocks(&[note, table])
+}
+
+/// One image with its story.
+pub(crate) fn explain(view: &View, explain: &ImageExplain) -> String {
+    let image = &explain.status;
+    let mut rows = vec![
+        ("Name", image.name.clone()),
+        ("ID", image.id.clone()),
+        ("Size", if image.id.is_empty() { String::new() } else { bytes(image.size_bytes) }),
+        ("Provenance", image.provenance.clone()),
+        ("State", image.state.clone()),
+        ("Holds", image.holds.to_string()),
+        ("Goes in", goes_in(view, image)),
+    ];
+    if !image.progress.is_empty() {
+        rows.push(("Progress", image.progress.clone()));
+    }
+    for (name, at) in [("Due At", image.due_at), ("Idle Since", image.idle_since), ("Last Used", image.last_used)] {
+        if !at.is_zero() {
+            rows.push((name, view.time(at.as_nanoseconds())));
+        }
+    }
+    let mut parts = vec![pairs(&rows)];
+    if !image.holders.is_empty() {
+        parts.push(format!("{}\n{}", view.bold("Held by"), holders(view, &image.holders)));
+    }
+    if !explain.lines.is_empty() {
+        let lines: Vec<String> = explain.lines.iter().map(|line| format!("  * {line}")).collect();
+        parts.push(format!("{}\n{}", view.bold("Why"), lines.join("\n")));
+    }
+    blocks(&parts)
+}
+
+fn holders(view: &View, holders: &[ImageHolder]) -> String {
+    let mut rows = vec![["Kind", "ID", "Task"].map(str::to_owned).to_vec()];
+    for holder in holders {
+        rows.push(vec![holder.kind.clone(), content_id(view, &holder.id), holder.task_name.clone()]);
+    }
+    table(&rows)
+}
+
+/// An id without its algorithm, cut to twelve characters as the engine's own tools do.
+fn content_id(view: &View, id: &str) -> String {
+    if view.verbose {
+        return id.to_owned();
+    }
+    match id.strip_prefix("sha256:") {
+        Some(hex) => hex.get(..12).unwrap_or(hex).to_owned(),
+        None if id.len() == 36 => view.id(id).to_owned(),
+        None => id.to_owned(),
+    }
+}
+
+fn state_words(image: &ImageStatus) -> String {
+    if image.progress.is_empty() { image.state.clone() } else { format!("{} ({})", image.state, image.progress) }
+}
+
+/// `2m41s`, `now`, or `-` for what stays.
+fn goes_in(view: &View, image: &ImageStatus) -> String {
+    let at = image.due_at.as_nanoseconds();
+    if at == 0 {
+        return "-".to_owned();
+    }
+    if at <= view.now {
+        return "now".to_owned();
+    }
+    view.relative(at).trim_end_matches(" from now").replace("0s ago", "now")
+}
