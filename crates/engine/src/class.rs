@@ -114,6 +114,7 @@ impl Class {
             "don't match image configuration",
             "unknown blob",
             "error unmarshalling content",
+            "cannot unmarshal",
             "invalid character",
             "unsupported manifest",
             "unsupported media type",

@@ -82,3 +82,20 @@ impl Network {
         self.ipam.config.iter().map(|config| config.gateway.as_str()).find(|gateway| !gateway.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_gateway_counts() {
+        for (config, gateway) in [
+            ("null", None),
+            (r#"{"Config": null}"#, None),
+            (r#"{"Config": [{"Subnet": "172.17.0.0/16"}, {"Gateway": "172.17.0.1"}]}"#, Some("172.17.0.1")),
+        ] {
+            let network: Network = serde_json::from_str(&format!(r#"{{"Name": "bridge", "IPAM": {config}}}"#)).unwrap();
+            assert_eq!(network.gateway(), gateway, "{config}");
+        }
+    }
+}
