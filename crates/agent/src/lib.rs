@@ -30,11 +30,5 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         .file_name()
         .map_or_else(|| "longshore".to_owned(), |name| name.to_string_lossy().into_owned());
     let words: Vec<OsString> = words.collect();
-    match words.first().and_then(|word| word.to_str()) {
-        Some("agent") => {
-            let rest: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-            run::agent(&program, &rest)
-        }
-        _ => ExitCode::FAILURE,
-    }
+    ExitCode::from(longshore_cli::run(&words, &program, |rest| run::agent(&program, rest)))
 }

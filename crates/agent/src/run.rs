@@ -1,7 +1,6 @@
 //! `longshore agent`: from the command line to the last line of the log.
 
 use std::io::Write;
-use std::process::ExitCode;
 
 use longshore_settings::{AgentConfig, Inputs};
 use longshore_values::Diagnostic;
@@ -14,31 +13,34 @@ use crate::folders::{Folders, Surroundings};
 use crate::roles::{Roles, Setup, host_name};
 use crate::{banner, docker, files, logging};
 
+const SUCCESS: u8 = 0;
+const FAILURE: u8 = 1;
 /// How long tasks of the runtime that block may hold up the end.
 const RUNTIME_END_MAX: std::time::Duration = std::time::Duration::from_secs(5);
 
-pub(crate) fn agent(program: &str, words: &[String]) -> ExitCode {
+/// The exit code of `agent`.
+pub(crate) fn agent(program: &str, words: &[String]) -> u8 {
     let arguments = match arguments::parse(words) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("{error}\n\n{}", arguments::help(program));
-            return ExitCode::FAILURE;
+            return FAILURE;
         }
     };
     if arguments.help {
         print!("{}", arguments::help(program));
-        return ExitCode::SUCCESS;
+        return SUCCESS;
     }
     match start_and_run(arguments) {
         Ok(code) => code,
         Err(text) => {
             eprintln!("==> {text}");
-            ExitCode::FAILURE
+            FAILURE
         }
     }
 }
 
-fn start_and_run(arguments: Arguments) -> Result<ExitCode, String> {
+fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     let files = files::read(&arguments.configs).map_err(|error| error.to_string())?;
     for path in &files.empty {
         println!("==> WARNING: No configuration loaded from {path}");
@@ -88,7 +90,7 @@ fn setup(config: AgentConfig, options: longshore_docker::Options) -> Result<Setu
     Ok(Setup { config, listeners, folders, docker: options, docker_endpoint, name })
 }
 
-async fn run(setup: Setup) -> Result<ExitCode, AgentError> {
+async fn run(setup: Setup) -> Result<u8, AgentError> {
     let mut signals = Signals::listen()?;
     logging::start(&setup.config.log);
     let leave = Leave { interrupt: setup.config.leave_on_interrupt, terminate: setup.config.leave_on_terminate };
@@ -108,7 +110,7 @@ async fn run(setup: Setup) -> Result<ExitCode, AgentError> {
         () = ended => {}
         (name, _) = signals.next(leave) => {
             println!("==> Caught signal: {name}: ending at once");
-            return Ok(ExitCode::FAILURE);
+            return Ok(FAILURE);
         }
     }
     Ok(code)
@@ -138,8 +140,8 @@ impl Signals {
     }
 
     /// The next signal that ends the agent: its name and the exit code that follows.
-    async fn next(&mut self, leave: Leave) -> (&'static str, ExitCode) {
-        let code = |graceful| if graceful { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    async fn next(&mut self, leave: Leave) -> (&'static str, u8) {
+        let code = |graceful| if graceful { SUCCESS } else { FAILURE };
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return ("interrupt", code(leave.interrupt)),
