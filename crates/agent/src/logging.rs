@@ -25,7 +25,7 @@ pub(crate) fn start(log: &Log) {
     // Libraries speak only when something is wrong: the log is about the agent.
     let filter = format!("warn,longshore={level},{}", OURS.map(|ours| format!("longshore_{ours}={level}")).join(","));
     let filter = if level == "off" { EnvFilter::new("off") } else { EnvFilter::new(filter) };
-    let base = tracing_subscriber::fmt().with_env_filter(filter).with_writer(|| Gate);
+    let base = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(|| Gate);
     let set = if log.json {
         tracing::subscriber::set_global_default(base.json().with_file(log.include_location).finish())
     } else {
