@@ -1,0 +1,222 @@
+//! A start attempt's question for its image: asked of the keeper, told to the task's watchers, bounded in time.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use longshore_driver::{DriverError, EventSink, StartRequest};
+use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
+use longshore_model::{ImageRef, TaskEvent};
+use longshore_values::GoDuration;
+use tokio::sync::watch;
+
+use super::shared::{Shared, closing};
+use crate::image::{
+    Access, Answer, BadArchive, Bytes, CheckedArchive, EngineState, Grant, Keeping, Pace, Progress, check_archive, now,
+};
+use crate::task::TaskConfig;
+
+/// The event type that Nomad uses for what a driver says.
+const DRIVER_EVENT: &str = "Driver";
+
+/// Asks for the image of one attempt, as often as it takes.
+pub(crate) struct Asker<'a> {
+    shared: &'a Shared,
+    keeping: Keeping,
+    owner: Owner,
+    pub(crate) name: ImageRef,
+    want: Want,
+    access: Access,
+    events: &'a EventSink,
+    timeout: GoDuration,
+}
+
+/// Says that the attempt gave up, unless it was answered.
+struct Question<'a> {
+    keeping: &'a Keeping,
+    owner: Option<Owner>,
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        if let Some(owner) = self.owner.take() {
+            self.keeping.tell(Event::GaveUp { owner });
+        }
+    }
+}
+
+impl<'a> Asker<'a> {
+    pub(crate) async fn new(
+        shared: &'a Shared,
+        request: &'a StartRequest,
+        config: &TaskConfig,
+    ) -> Result<Self, DriverError> {
+        let name = image_name(config)?;
+        let archive = match &config.load {
+            None => None,
+            Some(path) => Some(open_archive(request, path, &name).await?),
+        };
+        let owner = Owner::task(request.id.alloc, &request.id.task);
+        let want = Want {
+            owner: owner.clone(),
+            name: name.clone(),
+            // As Nomad does: `latest` is asked for at each start.
+            fresh: config.force_pull || name.tag() == Some("latest"),
+            access: shared.access_word(config.auth.as_ref(), config.auth_soft_fail),
+            platform: None,
+            archive: archive.as_ref().map(|archive| Archive { digest: archive.digest.clone() }),
+        };
+        Ok(Self {
+            shared,
+            keeping: shared.keeping().await?,
+            owner,
+            name,
+            want,
+            access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive },
+            events: &request.events,
+            timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
+        })
+    }
+
+    /// The image, from the keeper.
+    pub(crate) async fn grant(&self) -> Result<Grant, DriverError> {
+        let mut question = Question { keeping: &self.keeping, owner: Some(self.owner.clone()) };
+        let outcome = tokio::time::timeout(self.timeout.to_std(), self.answer()).await;
+        match outcome {
+            Ok(answered) => {
+                question.owner = None;
+                answered
+            }
+            Err(_) => Err(self.timed_out()),
+        }
+    }
+
+    /// The container is made from the content.
+    pub(crate) fn made(&self, grant: &Grant) {
+        self.keeping.tell(Event::ContainerMade {
+            owner: self.owner.clone(),
+            name: self.name.clone(),
+            content: grant.content,
+        });
+    }
+
+    async fn answer(&self) -> Result<Grant, DriverError> {
+        let mut answers = self.keeping.want(self.want.clone(), self.access.clone());
+        let (mut progress, mut pace, mut announced) = (None, Pace::new(Instant::now()), false);
+        loop {
+            let answer = tokio::select! {
+                answer = answers.recv() => answer,
+                () = tick(progress.as_ref(), &pace) => {
+                    if let Some(watched) = &progress {
+                        self.tell_progress(watched);
+                    }
+                    pace.told(Instant::now());
+                    continue;
+                }
+            };
+            match answer {
+                Some(Answer::Fetching(watched)) => {
+                    if !announced {
+                        announced = true;
+                        let message = if self.access.archive.is_some() { "Loading image" } else { "Downloading image" };
+                        self.emit(message.to_owned());
+                    }
+                    progress = Some(watched);
+                }
+                Some(Answer::Granted(grant)) => {
+                    self.emit(self.ready_text(&grant));
+                    return Ok(grant);
+                }
+                Some(Answer::Refused(why)) => return Err(refused(&why)),
+                None => return Err(closing()),
+            }
+        }
+    }
+
+    fn tell_progress(&self, watched: &watch::Receiver<Progress>) {
+        let text = format!("Pulling image {}: {}", self.name.familiar(), *watched.borrow());
+        self.emit(text);
+    }
+
+    fn emit(&self, message: String) {
+        self.events.emit(TaskEvent::new(DRIVER_EVENT, now(), message).detail("image", self.name.familiar()));
+    }
+
+    fn ready_text(&self, grant: &Grant) -> String {
+        let name = self.name.familiar();
+        match &grant.brought {
+            None => format!("Image ready: {name} was already present"),
+            Some(brought) => {
+                let took = GoDuration::milliseconds(i64::try_from(brought.took.as_millis()).unwrap_or(i64::MAX));
+                if brought.by_load {
+                    format!("Image ready: {name} loaded in {took}, {} unpacked", Bytes(grant.size_bytes))
+                } else {
+                    let bytes = brought.downloaded_bytes;
+                    format!("Image ready: {name} pulled in {took}, {} downloaded", Bytes(bytes))
+                }
+            }
+        }
+    }
+
+    fn timed_out(&self) -> DriverError {
+        let name = self.name.familiar();
+        let engine = match &*self.shared.engine_state.borrow() {
+            EngineState::Lost(why) => format!("; the Docker engine does not answer: {why}"),
+            EngineState::Other => "; another Docker engine listens at its address now".to_owned(),
+            EngineState::Answers | EngineState::Unknown => String::new(),
+        };
+        let registry = self.name.registry().unwrap_or("no registry");
+        DriverError::retry(format!(
+            "could not get image {name} from {registry} within image_pull_timeout ({}){engine}",
+            self.timeout
+        ))
+        .hint("see whether the registry is slow or silent, or set a longer image_pull_timeout in the task's config")
+    }
+}
+
+/// Comes when progress is to be told; never without a pull.
+async fn tick(progress: Option<&watch::Receiver<Progress>>, pace: &Pace) {
+    match progress {
+        Some(_) => tokio::time::sleep_until(pace.next_at().into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The image of a task's config.
+pub(crate) fn image_name(config: &TaskConfig) -> Result<ImageRef, DriverError> {
+    ImageRef::from_task_option(&config.image)
+        .map_err(|error| DriverError::fatal(format!("config.image: {error}")).hint("write repository:tag"))
+}
+
+async fn open_archive(request: &StartRequest, path: &str, name: &ImageRef) -> Result<Arc<CheckedArchive>, DriverError> {
+    let (folder, path, name) = (request.dirs.local.clone(), path.to_owned(), name.clone());
+    let checked = tokio::task::spawn_blocking(move || check_archive(&folder, &path, &name)).await;
+    match checked {
+        Ok(Ok(archive)) => Ok(Arc::new(archive)),
+        Ok(Err(error @ BadArchive::Open { .. })) => Err(DriverError::retry(error.to_string()).caused_by_source(error)),
+        Ok(Err(error)) => Err(DriverError::fatal(error.to_string()).caused_by_source(error)),
+        Err(error) => Err(DriverError::retry("the archive of the task could not be read").caused_by(error)),
+    }
+}
+
+/// A cause without saying the error itself again.
+trait CausedBySource {
+    fn caused_by_source(self, error: impl std::error::Error) -> Self;
+}
+
+impl CausedBySource for DriverError {
+    fn caused_by_source(self, error: impl std::error::Error) -> Self {
+        match error.source() {
+            Some(source) => self.caused_by(crate::error::Cause(source.to_string())),
+            None => self,
+        }
+    }
+}
+
+fn refused(why: &Refusal) -> DriverError {
+    let fatal = match why {
+        Refusal::NoSuchId { .. } | Refusal::WrongPlatform { .. } => true,
+        Refusal::Fetch(failure) => failure.kind == FailureKind::BadArchive,
+        Refusal::Vanished { .. } => false,
+    };
+    if fatal { DriverError::fatal(why.to_string()) } else { DriverError::retry(why.to_string()) }
+}

@@ -1,0 +1,178 @@
+//! The driver itself: containers for tasks, with images that the keeper grants.
+
+mod ask;
+mod attach;
+mod cursor;
+mod dangling;
+mod fingerprint;
+mod handle;
+mod lines;
+mod pumps;
+mod reports;
+mod run;
+mod shared;
+mod start;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use longshore_driver::{
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, Images, KnownAllocation, Recovered,
+    StartRequest, Started, TaskHandle,
+};
+use longshore_images::{Event, Need, Owner};
+use longshore_model::{AllocId, ImageRef, Timestamp};
+use longshore_values::GoDuration;
+use tokio_util::sync::CancellationToken;
+
+use self::shared::{Books, Holding, Shared, closing};
+use crate::image::KeeperEnded;
+use crate::task::TaskConfig;
+
+pub use self::shared::DriverSetup;
+
+/// The word that a job's `driver` names.
+const NAME: &str = "docker";
+
+/// Runs tasks in containers of one Docker engine, and keeps that engine's images.
+pub struct DockerDriver {
+    shared: Arc<Shared>,
+}
+
+impl DockerDriver {
+    /// A driver that goes looking for its engine at once; until it is reached, what needs it waits or fails with a reason.
+    /// To be called within a tokio runtime.
+    pub fn new(setup: DriverSetup) -> Result<Self, DriverError> {
+        let mut access_key = [0; 32];
+        getrandom::fill(&mut access_key)
+            .map_err(|error| DriverError::fatal(format!("the system gives no random bytes: {error}")))?;
+        let shared = Arc::new(Shared::new(setup, access_key));
+        tokio::spawn(attach::attach(shared.clone()));
+        tokio::spawn(dangling::sweep(shared.clone()));
+        Ok(Self { shared })
+    }
+}
+
+#[async_trait]
+impl Driver for DockerDriver {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { send_signals: true, exec: false, image_isolation: true, dies_with_agent: false }
+    }
+
+    async fn fingerprint(&self) -> Fingerprint {
+        fingerprint::fingerprint(&self.shared).await
+    }
+
+    async fn fingerprint_changed(&self) {
+        let (mut engine, mut books) = (self.shared.engine_state.subscribe(), self.shared.books.subscribe());
+        tokio::select! {
+            _ = engine.changed() => {}
+            _ = books.changed() => {}
+        }
+    }
+
+    fn check_config(&self, config: &serde_json::Value) -> Result<(), DriverError> {
+        TaskConfig::decode(config).map(|_| ()).map_err(|error| DriverError::fatal(error.to_string()))
+    }
+
+    async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError> {
+        let keeping = self.shared.keeping().await?;
+        let mut needs = Vec::new();
+        for task in &request.tasks {
+            let name = wanted_image(&task.config);
+            self.shared.know(request.alloc, &task.name, holding(&task.config));
+            needs.extend(name.map(|name| Need { owner: Owner::task(request.alloc, &task.name), name }));
+        }
+        let event = Event::Accepted { alloc: request.alloc, needs, replaces: request.replaces };
+        keeping.record(event).await.map_err(ended)
+    }
+
+    async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
+        let cancel = CancellationToken::new();
+        // Dropping this future is how a start is called off; the attempt itself then ends what it made.
+        let _cancel_on_drop = cancel.clone().drop_guard();
+        let attempt = tokio::spawn(start::attempt(self.shared.clone(), request, cancel));
+        attempt.await.unwrap_or_else(|error| Err(DriverError::retry("the attempt ended unexpectedly").caused_by(error)))
+    }
+
+    async fn recover(&self, handle: &TaskHandle, request: StartRequest) -> Result<Recovered, DriverError> {
+        run::recover(&self.shared, handle, &request).await
+    }
+
+    async fn wait(&self, handle: &TaskHandle) -> Result<ExitResult, DriverError> {
+        run::wait(&self.shared, handle).await
+    }
+
+    async fn stop(&self, handle: &TaskHandle, signal: &str, timeout: GoDuration) -> Result<(), DriverError> {
+        run::stop(&self.shared, handle, signal, timeout).await
+    }
+
+    async fn destroy(&self, handle: &TaskHandle) -> Result<(), DriverError> {
+        run::destroy(&self.shared, handle).await
+    }
+
+    async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError> {
+        run::signal(&self.shared, handle, signal).await
+    }
+
+    async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError> {
+        let keeping = self.shared.keeping().await?;
+        // Taken out last: one that could not be recorded is known still.
+        let tasks = self.shared.known().get(&alloc).cloned().unwrap_or_default();
+        for (task, _) in tasks.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
+            keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
+        }
+        self.shared.known().remove(&alloc);
+        Ok(())
+    }
+
+    async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError> {
+        let (mut live, mut over) = (Vec::new(), Vec::new());
+        for allocation in &known {
+            for task in &allocation.tasks {
+                let owner = Owner::task(allocation.alloc, &task.name);
+                match allocation.ended_at {
+                    Some(at) => over.push((owner, at)),
+                    None => {
+                        self.shared.know(allocation.alloc, &task.name, holding(&task.config));
+                        live.push(owner);
+                    }
+                }
+            }
+        }
+        self.shared.restored.send_replace(Some(Event::Restored { live, ended: over }));
+        Ok(())
+    }
+
+    fn images(&self) -> Option<&dyn Images> {
+        Some(self)
+    }
+
+    async fn shutdown(&self) {
+        self.shared.pumps.stop_all();
+        if let Books::Open { keeping, .. } = &*self.shared.books.borrow() {
+            keeping.stop();
+        }
+        self.shared.closing.cancel();
+    }
+}
+
+/// The image that a task will need, as far as that is known before its start.
+fn wanted_image(config: &serde_json::Value) -> Option<ImageRef> {
+    let image = config.get("image")?.as_str()?;
+    ImageRef::from_task_option(image).ok()
+}
+
+/// A text that is filled in at the start only may come to name one.
+fn holding(config: &serde_json::Value) -> Holding {
+    let image = config.get("image").and_then(serde_json::Value::as_str).unwrap_or_default();
+    if wanted_image(config).is_some() || image.contains("${") { Holding::Yes } else { Holding::No }
+}
+
+fn ended(_: KeeperEnded) -> DriverError {
+    closing()
+}

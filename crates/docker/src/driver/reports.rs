@@ -1,0 +1,160 @@
+//! What people are told about images.
+
+use async_trait::async_trait;
+use longshore_driver::{DriverError, ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
+use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
+use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_values::GoDuration;
+
+use super::DockerDriver;
+use super::shared::Books;
+use crate::image::{Bytes, Status, now};
+
+#[async_trait]
+impl Images for DockerDriver {
+    async fn list(&self) -> Result<Vec<ImageReport>, DriverError> {
+        let status = self.status().await?;
+        Ok(status.images.iter().map(|image| report(image, &status)).collect())
+    }
+
+    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError> {
+        let wanted: ImageRef = name
+            .parse()
+            .map_err(|error| DriverError::fatal(format!("{error}")).hint("write repository:tag, or an image id"))?;
+        let status = self.status().await?;
+        let at = now();
+        if let Some(id) = wanted.id() {
+            let nameless = || status.images.iter().find(|image| image.name.is_none() && image.content == Some(id));
+            let found = nameless().or_else(|| status.images.iter().find(|image| image.content == Some(id)));
+            return Ok(found
+                .map(|image| ImageExplanation { report: report(image, &status), lines: lines(image, &status, at) }));
+        }
+        let explained = self.shared.keeping_now()?.explain(wanted).await;
+        let explained = explained.map_err(|error| DriverError::cancelled(error.to_string()))?;
+        Ok(explained.map(|explained| {
+            let mut lines = lines(&explained.status, &status, at);
+            lines.extend(further_lines(&explained));
+            ImageExplanation { report: report(&explained.status, &status), lines }
+        }))
+    }
+
+    async fn keeper_note(&self) -> Option<String> {
+        match &*self.shared.books.borrow() {
+            Books::Opening { why } | Books::Broken { why } => Some(why.clone()),
+            Books::Open { note, .. } => note.clone(),
+        }
+    }
+}
+
+impl DockerDriver {
+    async fn status(&self) -> Result<Status, DriverError> {
+        let keeping = self.shared.keeping_now()?;
+        keeping.status().await.map_err(|error| DriverError::cancelled(error.to_string()))
+    }
+}
+
+fn report(image: &ImageStatus, status: &Status) -> ImageReport {
+    let progress = image.name.as_ref().and_then(|name| status.progress.get(name)).cloned().unwrap_or_default();
+    ImageReport {
+        name: shown_name(image),
+        content_id: image.content.as_ref().map(ContentId::to_string).unwrap_or_default(),
+        size_bytes: image.size_bytes.unwrap_or(0),
+        provenance: match image.provenance {
+            KeptProvenance::Obtained => Provenance::Obtained,
+            KeptProvenance::Foreign | KeptProvenance::Absent => Provenance::Foreign,
+        },
+        state: image.state.as_str().to_owned(),
+        holders: holders(image),
+        reason: image.why.clone(),
+        due_at: image.due_at,
+        idle_since: image.idle_since,
+        last_used_at: image.last_used_at,
+        progress,
+    }
+}
+
+fn shown_name(image: &ImageStatus) -> String {
+    match (&image.name, &image.content) {
+        (Some(name), _) => name.familiar().to_owned(),
+        (None, Some(content)) => content.to_string(),
+        (None, None) => String::new(),
+    }
+}
+
+fn holders(image: &ImageStatus) -> Vec<ImageHolder> {
+    let holds = image.holders.iter().map(|hold| holder(&hold.owner));
+    let containers = image.containers.iter().map(|id| ImageHolder {
+        kind: "container".to_owned(),
+        id: id.clone(),
+        task: String::new(),
+    });
+    holds.chain(containers).collect()
+}
+
+fn holder(owner: &Owner) -> ImageHolder {
+    let (kind, id, task) = match owner {
+        Owner::Task { alloc, task } => ("task", alloc.to_string(), task.clone()),
+        Owner::Network(alloc) => ("network", alloc.to_string(), String::new()),
+        Owner::Agent => ("agent", String::new(), String::new()),
+        Owner::Prefetch { job, version } => ("prefetch", format!("{job} v{version}"), String::new()),
+        Owner::KeptVersion { job, version } => ("kept version", format!("{job} v{version}"), String::new()),
+        Owner::Pin { pattern } => ("pin", pattern.clone(), String::new()),
+    };
+    ImageHolder { kind: kind.to_owned(), id, task }
+}
+
+/// The answers to: why is it here, who needs it, when does it go. Most important first.
+fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
+    let report = report(image, status);
+    let mut lines = vec![format!("{} is {}: {}", report.name, report.state, report.reason)];
+    match image.due_at {
+        Some(due_at) => {
+            let left = due_at.since(now);
+            let left = if left.is_negative() { GoDuration::ZERO } else { left };
+            lines.push(format!("It is removed in {} if nothing needs it before.", whole_seconds(left)));
+        }
+        None => lines.push("It has no time of removal.".to_owned()),
+    }
+    for holder in &report.holders {
+        let of_task = if holder.task.is_empty() { String::new() } else { format!("/{}", holder.task) };
+        lines.push(format!("Needed by {} {}{of_task}.", holder.kind, holder.id));
+    }
+    lines.push(match image.provenance {
+        KeptProvenance::Obtained => "Longshore brought it.".to_owned(),
+        KeptProvenance::Foreign => "Others brought it, so Longshore does not remove it.".to_owned(),
+        KeptProvenance::Absent => "It is not on this engine now.".to_owned(),
+    });
+    if !report.content_id.is_empty() {
+        lines.push(format!("Its content is {} ({}).", report.content_id, Bytes(report.size_bytes)));
+    }
+    if image.uses > 0 {
+        lines.push(format!("It was granted to tasks {} times.", image.uses));
+    }
+    if !report.progress.is_empty() {
+        lines.push(format!("A pull is under way: {}.", report.progress));
+    }
+    lines
+}
+
+fn further_lines(explained: &Explanation) -> Vec<String> {
+    let mut lines = Vec::new();
+    for other in &explained.other_names {
+        lines.push(format!("{} names the same content.", other.familiar()));
+    }
+    for waiter in &explained.waiters {
+        lines.push(format!("{waiter} waits for it."));
+    }
+    if let Some(refusal) = &explained.last_refusal {
+        lines.push(format!("The last attempt to remove it was refused: {refusal}."));
+    }
+    if !explained.removals_allowed {
+        lines.push("Nothing is removed now: the engine was not compared with this node's allocations yet.".to_owned());
+    }
+    let policy = &explained.policy;
+    lines.push(format!("Settings: gc.image = {}, gc.image_delay = {}.", policy.image, policy.image_delay));
+    lines
+}
+
+fn whole_seconds(span: GoDuration) -> GoDuration {
+    GoDuration::seconds(span.as_nanoseconds() / 1_000_000_000)
+}

@@ -1,0 +1,156 @@
+//! What all parts of the driver have in common.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use longshore_driver::DriverError;
+use longshore_engine::{Engine, RegistryAuth};
+use longshore_images::Event;
+use longshore_model::{AllocId, NodeId};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::pumps::Pumps;
+use crate::image::{EngineState, Keeping};
+use crate::options::Options;
+
+/// What the driver is made with.
+#[derive(Debug, Clone)]
+pub struct DriverSetup {
+    pub options: Options,
+    pub engine: Engine,
+    /// The identity that this agent's containers carry. Stable across restarts.
+    pub node: NodeId,
+    /// Where ledgers and log cursors lie: the same for each run on this machine, also with `-dev`.
+    pub state_folder: PathBuf,
+    /// Where the lock of each engine's keeper lies: `/run/longshore`, or a folder of the user's own without root.
+    pub lock_folder: PathBuf,
+}
+
+pub(crate) struct Shared {
+    pub(crate) options: Options,
+    pub(crate) engine: Engine,
+    pub(crate) node: NodeId,
+    pub(crate) state_folder: PathBuf,
+    pub(crate) lock_folder: PathBuf,
+    pub(crate) engine_state: Arc<watch::Sender<EngineState>>,
+    pub(crate) books: watch::Sender<Books>,
+    /// What the node said it knows; once.
+    pub(crate) restored: watch::Sender<Option<Event>>,
+    /// The tasks of each allocation that was accepted and not forgotten, and whether they hold images.
+    known: Mutex<Known>,
+    pub(crate) pumps: Pumps,
+    /// Of this process only: what pulls are joined by is hashed with it.
+    access_key: [u8; 32],
+    pub(crate) closing: CancellationToken,
+}
+
+pub(crate) type Known = BTreeMap<AllocId, BTreeMap<String, Holding>>;
+
+/// Whether a task has asked for an image, so that it has one to give back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holding {
+    Yes,
+    /// Its config named none that can be read.
+    No,
+}
+
+/// Whether the images of the engine are kept, and by whom.
+#[derive(Clone)]
+pub(crate) enum Books {
+    /// Not yet: the engine was not reached, or the node has not said what it knows.
+    Opening {
+        why: String,
+    },
+    Open {
+        keeping: Keeping,
+        note: Option<String>,
+    },
+    /// They cannot be used.
+    Broken {
+        why: String,
+    },
+}
+
+/// How long an acceptance or an end waits for the engine to be reached for the first time.
+const BOOKS_TIMEOUT: Duration = Duration::from_secs(30);
+
+impl Shared {
+    pub(crate) fn new(setup: DriverSetup, access_key: [u8; 32]) -> Self {
+        let why = format!("the Docker engine at {} was not reached yet", setup.engine.endpoint());
+        Self {
+            options: setup.options,
+            engine: setup.engine,
+            node: setup.node,
+            pumps: Pumps::new(setup.state_folder.join("log-cursors")),
+            state_folder: setup.state_folder,
+            lock_folder: setup.lock_folder,
+            engine_state: Arc::new(watch::Sender::new(EngineState::Unknown)),
+            books: watch::Sender::new(Books::Opening { why }),
+            restored: watch::Sender::new(None),
+            known: Mutex::default(),
+            access_key,
+            closing: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a task of an allocation that lives here.
+    pub(crate) fn know(&self, alloc: AllocId, task: &str, holding: Holding) {
+        self.known().entry(alloc).or_default().insert(task.to_owned(), holding);
+    }
+
+    /// The keeper, as soon as the books are open.
+    pub(crate) async fn keeping(&self) -> Result<Keeping, DriverError> {
+        let mut books = self.books.subscribe();
+        let opened =
+            tokio::time::timeout(BOOKS_TIMEOUT, books.wait_for(|books| !matches!(books, Books::Opening { .. })));
+        match opened.await {
+            Ok(Ok(books)) => match &*books {
+                Books::Open { keeping, .. } => Ok(keeping.clone()),
+                Books::Broken { why } | Books::Opening { why } => Err(DriverError::retry(why.clone())),
+            },
+            Ok(Err(_)) => Err(closing()),
+            Err(_) => Err(self.not_open()),
+        }
+    }
+
+    /// The keeper, if the books are open now.
+    pub(crate) fn keeping_now(&self) -> Result<Keeping, DriverError> {
+        match &*self.books.borrow() {
+            Books::Open { keeping, .. } => Ok(keeping.clone()),
+            Books::Broken { why } | Books::Opening { why } => Err(DriverError::retry(why.clone())),
+        }
+    }
+
+    fn not_open(&self) -> DriverError {
+        let why = match &*self.books.borrow() {
+            Books::Opening { why } | Books::Broken { why } => why.clone(),
+            Books::Open { .. } => String::new(),
+        };
+        DriverError::retry(why).hint("check that the Docker daemon runs and that the agent may use its socket")
+    }
+
+    /// By what pulls are joined: equal for equal access. Tells nothing outside of this process.
+    pub(crate) fn access_word(&self, of_task: Option<&RegistryAuth>, soft_fail: bool) -> String {
+        let Some(auth) = of_task else {
+            return if soft_fail { "node, or none".to_owned() } else { "node".to_owned() };
+        };
+        let mut hasher = Sha256::new().chain_update(self.access_key);
+        for part in [auth.username.as_str(), auth.password.reveal(), auth.identity_token.reveal()] {
+            hasher.update((part.len() as u64).to_be_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+pub(crate) fn closing() -> DriverError {
+    DriverError::cancelled("the agent is going down")
+}

@@ -1,0 +1,275 @@
+//! One attempt to start a task: image granted, container made from it and looked at, started, or nothing left behind.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use longshore_crashpoint::crash_point;
+use longshore_driver::{DriverError, StartRequest, Started, TaskAddress};
+use longshore_engine::{
+    Class, Container, ContainerStatus, CreateContainer, Error as EngineError, RemoveOptions, parse_rfc3339_nanoseconds,
+};
+use longshore_model::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::ask::Asker;
+use super::handle::HandleState;
+use super::shared::Shared;
+use crate::error::of_engine;
+use crate::image::{Grant, now};
+use crate::task::{Identity, TaskConfig, container_body, container_name};
+
+/// How often an image may vanish between its grant and its container before the attempt ends.
+const ROUNDS_MAX: u32 = 3;
+
+/// The attempt, to its end. After `cancelled` it ends soon and leaves no container.
+pub(crate) async fn attempt(
+    shared: Arc<Shared>,
+    request: StartRequest,
+    cancelled: CancellationToken,
+) -> Result<Started, DriverError> {
+    let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
+    let (body, hash) = container_body(&request, &config, &shared.options, cpus())
+        .map_err(|error| DriverError::fatal(error.to_string()))?;
+    let asker = Asker::new(&shared, &request, &config).await?;
+    let maker = Maker { shared: &shared, request: &request, body, hash, asker: &asker };
+    let mut rounds = 0;
+    loop {
+        let grant = tokio::select! {
+            grant = asker.grant() => grant?,
+            () = cancelled.cancelled() => return Err(given_up()),
+        };
+        rounds += 1;
+        match maker.make(&grant).await? {
+            Made::Container { id, runs } => {
+                asker.made(&grant);
+                return maker.start(id, runs, &cancelled).await;
+            }
+            Made::ImageGone if rounds < ROUNDS_MAX => {}
+            Made::ImageGone => {
+                return Err(DriverError::retry(format!(
+                    "image {} was there and gone again before a container was made from it, {rounds} times over",
+                    asker.name.familiar()
+                ))
+                .hint("something else removes images on this engine: see its events"));
+            }
+        }
+    }
+}
+
+fn given_up() -> DriverError {
+    DriverError::cancelled("the start was called off")
+}
+
+/// Processors as the agent sees them.
+fn cpus() -> u32 {
+    std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX))
+}
+
+enum Made {
+    Container { id: String, runs: bool },
+    ImageGone,
+}
+
+enum Found {
+    Nothing,
+    /// Of this very attempt's making, before a crash.
+    Usable {
+        id: String,
+        runs: bool,
+    },
+}
+
+struct Maker<'a> {
+    shared: &'a Shared,
+    request: &'a StartRequest,
+    body: CreateContainer,
+    hash: String,
+    asker: &'a Asker<'a>,
+}
+
+impl Maker<'_> {
+    /// Makes the container: under the image's name when that points at what was granted, else by id. Either way its
+    /// image is the granted one, and still there, or the container is removed again.
+    async fn make(&self, grant: &Grant) -> Result<Made, DriverError> {
+        let name = container_name(&self.request.id);
+        let mut by_name = grant.by_name;
+        let mut name_taken = 0;
+        loop {
+            if let Found::Usable { id, runs } = self.clear_the_name(&name, grant).await? {
+                return Ok(Made::Container { id, runs });
+            }
+            let mut body = self.body.clone();
+            body.image = if by_name { self.asker.name.familiar().to_owned() } else { grant.content.to_string() };
+            crash_point("docker.container_planned");
+            let created = match self.shared.engine.create_container(&name, &body).await {
+                Ok(created) => created,
+                Err(error) => match error.class() {
+                    Class::NotFound => return Ok(Made::ImageGone),
+                    Class::NameTaken | Class::BeingRemoved | Class::Cut | Class::Timeout
+                        if name_taken < self.shared.options.container_exists_attempts =>
+                    {
+                        name_taken += 1;
+                        tokio::time::sleep(backoff(name_taken)).await;
+                        continue;
+                    }
+                    _ => return Err(of_engine(error)),
+                },
+            };
+            for warning in &created.warnings {
+                tracing::warn!(container = name, warning, "the Docker engine warns");
+            }
+            crash_point("docker.container_created");
+            match self.is_as_granted(&created.id, grant).await {
+                Ok(true) => return Ok(Made::Container { id: created.id, runs: false }),
+                Ok(false) => {
+                    self.remove(&created.id).await?;
+                    if !by_name {
+                        return Ok(Made::ImageGone);
+                    }
+                    tracing::info!(container = name, image = %grant.content, "the name moved meanwhile; creating by id");
+                    by_name = false;
+                }
+                Err(error) => {
+                    self.remove(&created.id).await?;
+                    return Err(of_engine(error));
+                }
+            }
+        }
+    }
+
+    /// Whether the container's image is the granted one and is still on the engine.
+    async fn is_as_granted(&self, id: &str, grant: &Grant) -> Result<bool, EngineError> {
+        let container = self.shared.engine.container(id).await?;
+        if container.image != grant.content.to_string() {
+            return Ok(false);
+        }
+        match self.shared.engine.image(&container.image).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What stands under the container's name: ours and right, ours and to be removed, or somebody else's.
+    async fn clear_the_name(&self, name: &str, grant: &Grant) -> Result<Found, DriverError> {
+        let container = match self.shared.engine.container(name).await {
+            Ok(container) => container,
+            Err(error) if error.is_not_found() => return Ok(Found::Nothing),
+            Err(error) => return Err(of_engine(error)),
+        };
+        let identity = Identity::of_labels(&container.config.labels)
+            .filter(|identity| identity.agent == self.shared.node && identity.task == self.request.id);
+        let Some(identity) = identity else {
+            return Err(DriverError::retry(format!(
+                "the container name {name} is taken by a container that is not this agent's ({})",
+                container.id
+            ))
+            .hint("remove that container, or see which agent runs it"));
+        };
+        let right = identity.config_hash == self.hash && container.image == grant.content.to_string();
+        match container.state.status {
+            ContainerStatus::Running if right => {
+                tracing::info!(container = name, "found running, as it was started before: adopted");
+                return Ok(Found::Usable { id: container.id, runs: true });
+            }
+            ContainerStatus::Created if right && container.state.error.is_empty() => {
+                return Ok(Found::Usable { id: container.id, runs: false });
+            }
+            _ => {}
+        }
+        tracing::info!(container = name, state = %container.state.status, "removing what an earlier attempt left");
+        self.remove(&container.id).await?;
+        Ok(Found::Nothing)
+    }
+
+    async fn start(&self, id: String, runs: bool, cancelled: &CancellationToken) -> Result<Started, DriverError> {
+        if cancelled.is_cancelled() {
+            self.remove(&id).await?;
+            return Err(given_up());
+        }
+        if !runs && let Err(error) = self.start_container(&id).await {
+            // What failed stays the answer, also when there is more to say about what it left.
+            if let Err(left) = self.remove(&id).await {
+                tracing::warn!(container = id, error = left.full_text(), "left behind by a failed start");
+            }
+            return Err(of_engine(error));
+        }
+        crash_point("docker.container_started");
+        let container = match self.shared.engine.container(&id).await {
+            Ok(container) => container,
+            Err(error) => {
+                self.remove(&id).await?;
+                return Err(of_engine(error));
+            }
+        };
+        if cancelled.is_cancelled() {
+            self.remove(&id).await?;
+            return Err(given_up());
+        }
+        self.shared.pumps.start(&self.shared.engine, &self.shared.options, &container, &self.request.logs);
+        let state = HandleState { container_id: id, config_hash: self.hash.clone(), image: self.body_image() };
+        Ok(Started {
+            handle: state.into_handle(self.request.id.clone())?,
+            address: address(&container),
+            started_at: started_at(&container),
+        })
+    }
+
+    fn body_image(&self) -> String {
+        self.asker.name.familiar().to_owned()
+    }
+
+    async fn start_container(&self, id: &str) -> Result<(), EngineError> {
+        let outcome = self.shared.engine.start_container(id).await;
+        let Err(error) = outcome else { return Ok(()) };
+        if error.class().is_unknown_outcome() || error.class() == Class::EngineUnreachable {
+            // It may have started all the same.
+            if let Ok(container) = self.shared.engine.container(id).await
+                && container.state.running
+            {
+                return Ok(());
+            }
+        }
+        Err(error)
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), DriverError> {
+        remove_container(self.shared, id).await.map_err(of_engine)
+    }
+}
+
+const REMOVE_TRIES_MAX: u32 = 8;
+
+/// Removes a container, running or not, with its anonymous volumes. Done when it is not there (any more).
+pub(crate) async fn remove_container(shared: &Shared, id: &str) -> Result<(), EngineError> {
+    let mut tries = 0;
+    loop {
+        let removed = shared.engine.remove_container(id, RemoveOptions { force: true, volumes: true }).await;
+        let Err(error) = removed else { return Ok(()) };
+        tries += 1;
+        match error.class() {
+            Class::NotFound => return Ok(()),
+            // Somebody else's removal: wait for its end.
+            Class::BeingRemoved | Class::Cut | Class::Timeout | Class::Server if tries < REMOVE_TRIES_MAX => {
+                tokio::time::sleep(backoff(tries)).await;
+            }
+            _ => return Err(error),
+        }
+    }
+}
+
+/// 100 ms, doubling, at most 10 s.
+fn backoff(tries: u32) -> Duration {
+    Duration::from_millis(50 << tries.clamp(1, 8)).min(Duration::from_secs(10))
+}
+
+pub(crate) fn started_at(container: &Container) -> Timestamp {
+    parse_rfc3339_nanoseconds(&container.state.started_at).map_or_else(now, Timestamp::from_nanoseconds)
+}
+
+/// The first network in which it has an address of its own.
+pub(crate) fn address(container: &Container) -> Option<TaskAddress> {
+    let (name, network) =
+        container.network_settings.networks.iter().find(|(_, network)| !network.ip_address.is_empty())?;
+    Some(TaskAddress { ip: network.ip_address.clone(), interface: name.clone() })
+}

@@ -1,0 +1,321 @@
+//! What a registry is shown: the task's own `auth`, else the agent's file and helpers, for the host that is asked.
+//!
+//! The first source that has something, or fails, decides. "Not found" is not a failure: the next source is asked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use base64::Engine as _;
+use longshore_engine::RegistryAuth;
+use longshore_model::ImageRef;
+use longshore_values::Secret;
+use serde::Deserialize;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::options::AuthOptions;
+
+/// Why no credentials could be had. No text of a helper's standard output is in it.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CredentialsError {
+    #[error("the file of registry credentials {path} could not be read (plugin \"docker\" auth.config)")]
+    File {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the file of registry credentials {path} is not in the form of Docker's config.json")]
+    Form {
+        path: String,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("the entry for {key} in the file of registry credentials {path} cannot be read")]
+    Entry { path: String, key: String },
+    #[error("docker-credential-{helper} could not be run; it has to be on the agent's PATH")]
+    Start {
+        helper: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("docker-credential-{helper} failed for {key}: {message}")]
+    Helper { helper: String, key: String, message: String },
+    #[error("docker-credential-{helper} gave no answer for {key} within {after:?}")]
+    Timeout { helper: String, key: String, after: Duration },
+}
+
+/// Where credentials were found, for `image explain`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Task,
+    File,
+    Helper,
+    Nowhere,
+}
+
+const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
+const FILE_BYTES_MAX: u64 = 1 << 20;
+const HELPER_BYTES_MAX: u64 = 1 << 20;
+const STDERR_SHOWN_MAX: usize = 300;
+
+/// How Docker's file and helpers call Docker Hub.
+const HUB: &str = "docker.io";
+const HUB_KEY: &str = "https://index.docker.io/v1/";
+
+/// The credentials for a pull of `name`.
+pub(crate) async fn resolve(
+    name: &ImageRef,
+    of_task: Option<&RegistryAuth>,
+    options: &AuthOptions,
+) -> Result<(Option<RegistryAuth>, Source), CredentialsError> {
+    if let Some(auth) = of_task {
+        return Ok((Some(auth.clone()), Source::Task));
+    }
+    let Some(host) = name.registry() else { return Ok((None, Source::Nowhere)) };
+    if let Some(path) = &options.config
+        && let Some((auth, source)) = of_file(path, host).await?
+    {
+        return Ok((Some(auth), source));
+    }
+    if let Some(helper) = &options.helper
+        && let Some(auth) = of_helper(helper, host).await?
+    {
+        return Ok((Some(auth), Source::Helper));
+    }
+    Ok((None, Source::Nowhere))
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ConfigFile {
+    #[serde(default)]
+    auths: BTreeMap<String, AuthEntry>,
+    #[serde(default, rename = "credHelpers")]
+    cred_helpers: BTreeMap<String, String>,
+    #[serde(default, rename = "credsStore")]
+    creds_store: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+struct AuthEntry {
+    /// Base64 of `user:password`.
+    #[serde(default)]
+    auth: Secret,
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    password: Secret,
+    #[serde(default)]
+    identitytoken: Secret,
+}
+
+async fn of_file(path: &Path, host: &str) -> Result<Option<(RegistryAuth, Source)>, CredentialsError> {
+    let shown = path.display().to_string();
+    let text = read_limited(path).await.map_err(|source| CredentialsError::File { path: shown.clone(), source })?;
+    let file: ConfigFile =
+        serde_json::from_slice(&text).map_err(|source| CredentialsError::Form { path: shown.clone(), source })?;
+    if let Some(entry) = entry_for(&file.auths, host) {
+        let auth = entry.decode().ok_or_else(|| CredentialsError::Entry { path: shown, key: host.to_owned() })?;
+        if !auth.is_empty() {
+            return Ok(Some((auth, Source::File)));
+        }
+    }
+    let helper = keys(host).into_iter().find_map(|key| file.cred_helpers.get(key)).or(file.creds_store.as_ref());
+    match helper {
+        Some(helper) if !helper.is_empty() => Ok(of_helper(helper, host).await?.map(|auth| (auth, Source::Helper))),
+        _ => Ok(None),
+    }
+}
+
+async fn read_limited(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    tokio::fs::File::open(path).await?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).await?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(std::io::Error::other(format!(
+            "larger than the limit \"registry credentials file\" of {FILE_BYTES_MAX} bytes"
+        )));
+    }
+    Ok(text)
+}
+
+/// The keys that a registry may stand under, the right one first.
+fn keys(host: &str) -> Vec<&str> {
+    if host == HUB { vec![HUB_KEY, HUB, "index.docker.io"] } else { vec![host] }
+}
+
+fn entry_for<'a>(auths: &'a BTreeMap<String, AuthEntry>, host: &str) -> Option<&'a AuthEntry> {
+    let exact = keys(host).into_iter().find_map(|key| auths.get(key));
+    exact.or_else(|| auths.iter().find(|(key, _)| host_of(key) == host).map(|(_, entry)| entry))
+}
+
+/// The host of a key, which may carry scheme and path.
+fn host_of(key: &str) -> &str {
+    let key = key.strip_prefix("https://").or_else(|| key.strip_prefix("http://")).unwrap_or(key);
+    key.split('/').next().unwrap_or(key)
+}
+
+impl AuthEntry {
+    fn decode(&self) -> Option<RegistryAuth> {
+        let (mut username, mut password) = (self.username.clone(), self.password.clone());
+        if !self.auth.is_empty() {
+            let bytes = base64::engine::general_purpose::STANDARD.decode(self.auth.reveal()).ok()?;
+            let text = String::from_utf8(bytes).ok()?;
+            let (user, pass) = text.split_once(':')?;
+            username = user.to_owned();
+            password = Secret::new(pass.trim_end_matches('\0'));
+        }
+        Some(RegistryAuth { username, password, identity_token: self.identitytoken.clone(), ..RegistryAuth::default() })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct HelperAnswer {
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    secret: Secret,
+}
+
+/// How a helper says that what it gives is a token, not a password.
+const TOKEN_USER: &str = "<token>";
+
+async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, CredentialsError> {
+    // Helpers know Docker Hub by its old address; some only by its host.
+    for key in keys(host).into_iter().take(2) {
+        if let Some(answer) = ask(helper, key).await? {
+            let auth = if answer.username == TOKEN_USER {
+                RegistryAuth { identity_token: answer.secret, ..RegistryAuth::default() }
+            } else {
+                RegistryAuth { username: answer.username, password: answer.secret, ..RegistryAuth::default() }
+            };
+            if !auth.is_empty() {
+                return Ok(Some(auth));
+            }
+        }
+    }
+    Ok(None)
+}
+
+async fn ask(helper: &str, key: &str) -> Result<Option<HelperAnswer>, CredentialsError> {
+    let start = |source| CredentialsError::Start { helper: helper.to_owned(), source };
+    if helper.contains('/') {
+        return Err(start(std::io::Error::other("its name must not hold a slash")));
+    }
+    let mut child = tokio::process::Command::new(format!("docker-credential-{helper}"))
+        .arg("get")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(start)?;
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let talk = async {
+        if let Some(mut stdin) = stdin {
+            // One that does not read its input still answers or fails.
+            let _ = stdin.write_all(key.as_bytes()).await;
+        }
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let read_out = async {
+            match stdout {
+                Some(stdout) => stdout.take(HELPER_BYTES_MAX).read_to_end(&mut out).await,
+                None => Ok(0),
+            }
+        };
+        let read_err = async {
+            match stderr {
+                Some(stderr) => stderr.take(HELPER_BYTES_MAX).read_to_end(&mut err).await,
+                None => Ok(0),
+            }
+        };
+        let (read_out, read_err) = tokio::join!(read_out, read_err);
+        read_out.and(read_err).map_err(start)?;
+        let status = child.wait().await.map_err(start)?;
+        Ok::<_, CredentialsError>((status, out, err))
+    };
+    let timed_out =
+        |_| CredentialsError::Timeout { helper: helper.to_owned(), key: key.to_owned(), after: HELPER_TIMEOUT };
+    let (status, out, err) = tokio::time::timeout(HELPER_TIMEOUT, talk).await.map_err(timed_out)??;
+    let failed = |message: String| CredentialsError::Helper { helper: helper.to_owned(), key: key.to_owned(), message };
+    if status.success() {
+        return serde_json::from_slice(&out).map(Some).map_err(|_| failed("its answer is no JSON".to_owned()));
+    }
+    if says_not_found(&out) || says_not_found(&err) {
+        return Ok(None);
+    }
+    let told: String = String::from_utf8_lossy(&err).trim().chars().take(STDERR_SHOWN_MAX).collect();
+    Err(failed(if told.is_empty() { format!("it ended with {status}") } else { told }))
+}
+
+/// What the helpers of Docker print, on either output, when they have nothing.
+fn says_not_found(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text).to_lowercase();
+    ["credentials not found", "no credentials server url", "not found in the keychain", "item could not be found"]
+        .iter()
+        .any(|words| text.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> ImageRef {
+        text.parse().unwrap()
+    }
+
+    async fn check(file: &str, image: &str, expected: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.json");
+        std::fs::write(&path, file).unwrap();
+        let options = AuthOptions { config: Some(path), helper: None };
+        let got = match resolve(&name(image), None, &options).await {
+            Ok((Some(auth), _)) => format!("{}:{}", auth.username, auth.password.reveal()),
+            Ok((None, source)) => format!("{source:?}"),
+            Err(why) => why.to_string().replace(&folder.path().display().to_string(), "DIR"),
+        };
+        assert_eq!(got, expected, "{file} {image}");
+    }
+
+    #[tokio::test]
+    async fn files_are_read_by_host() {
+        // "ann:p:w" in base64.
+        let file = r#"{"auths": {"https://index.docker.io/v1/": {"auth": "YW5uOnA6dw=="},
+            "reg.example:5000": {"username": "bob", "password": "x"}, "https://old.example/v2/": {"username": "old"},
+            "bad.example": {"auth": "???"}, "empty.example": {}}}"#;
+        check(file, "redis:7", "ann:p:w").await;
+        check(file, "reg.example:5000/a:1", "bob:x").await;
+        check(file, "reg.example/a:1", "Nowhere").await;
+        check(file, "old.example/a:1", "old:").await;
+        check(file, "empty.example/a:1", "Nowhere").await;
+        check(
+            file,
+            "bad.example/a:1",
+            "the entry for bad.example in the file of registry credentials DIR/config.json cannot be read",
+        )
+        .await;
+        check(
+            "[",
+            "redis:7",
+            "the file of registry credentials DIR/config.json is not in the form of Docker's config.json",
+        )
+        .await;
+        check("{}", "redis:7", "Nowhere").await;
+    }
+
+    #[tokio::test]
+    async fn a_task_s_own_come_first() {
+        let auth = RegistryAuth { username: "t".into(), ..RegistryAuth::default() };
+        let missing = AuthOptions { config: Some("/nowhere/config.json".into()), helper: None };
+        assert_eq!(resolve(&name("a:1"), Some(&auth), &missing).await.unwrap(), (Some(auth), Source::Task));
+        assert!(matches!(resolve(&name("a:1"), None, &missing).await, Err(CredentialsError::File { .. })));
+        let helper = AuthOptions { config: None, helper: Some("longshore-none".into()) };
+        assert!(matches!(resolve(&name("a:1"), None, &helper).await, Err(CredentialsError::Start { .. })));
+    }
+
+    #[test]
+    fn not_found_is_told_from_failure() {
+        assert!(says_not_found(b"credentials not found in native keychain\n"));
+        assert!(!says_not_found(b"gpg: decryption failed"));
+    }
+}

@@ -1,0 +1,238 @@
+//! One pull or load, to its end: progress told, silence limited, failures in words that help.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use longshore_engine::{Class, Engine, Error as EngineError, PullStream, RegistryAuth};
+use longshore_images::{FailureKind, FetchFailure};
+use longshore_model::ImageRef;
+use sha2::{Digest as _, Sha256};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::archive::CheckedArchive;
+use super::credentials::{self, Source};
+use super::progress::Progress;
+use crate::options::AuthOptions;
+
+/// What a start attempt brings along for the case that its image has to be brought.
+#[derive(Clone, Default)]
+pub(crate) struct Access {
+    pub(crate) of_task: Option<RegistryAuth>,
+    /// Credentials that cannot be had: go on without.
+    pub(crate) soft_fail: bool,
+    pub(crate) archive: Option<Arc<CheckedArchive>>,
+}
+
+/// One pull or load, as its runner needs it.
+pub(crate) struct Fetch {
+    pub(crate) engine: Engine,
+    pub(crate) name: ImageRef,
+    pub(crate) access: Access,
+    pub(crate) auth: AuthOptions,
+    pub(crate) platform: Option<String>,
+    pub(crate) activity_timeout: Duration,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: watch::Sender<Progress>,
+}
+
+impl Fetch {
+    pub(crate) async fn pull(self) -> Result<(), FetchFailure> {
+        let (auth, source) = self.credentials().await?;
+        let (Some(repository), Some(reference)) = (self.name.repository(), self.reference()) else {
+            return Err(self.failure(FailureKind::Other, "an image id cannot be pulled", ""));
+        };
+        let stream = self.engine.pull(repository, &reference, auth.as_ref(), self.platform.as_deref());
+        self.follow(stream, source).await
+    }
+
+    pub(crate) async fn load(self) -> Result<(), FetchFailure> {
+        let Some(archive) = self.access.archive.clone() else {
+            return Err(self.failure(FailureKind::BadArchive, "the attempt that brought the archive has ended", ""));
+        };
+        let reader = match VerifiedReader::open(&archive) {
+            Ok(reader) => reader,
+            Err(error) => return Err(self.failure(FailureKind::BadArchive, &error.to_string(), "")),
+        };
+        let stream = self.engine.load_images(reader, &archive.path);
+        match self.follow(stream, Source::Nowhere).await {
+            Err(FetchFailure { kind: FailureKind::Other, message }) => {
+                Err(FetchFailure { kind: FailureKind::BadArchive, message })
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn reference(&self) -> Option<String> {
+        let digest = self.name.digest().map(ToString::to_string);
+        digest.or_else(|| self.name.tag().map(str::to_owned))
+    }
+
+    async fn credentials(&self) -> Result<(Option<RegistryAuth>, Source), FetchFailure> {
+        let resolved = credentials::resolve(&self.name, self.access.of_task.as_ref(), &self.auth).await;
+        resolved.or_else(|error| {
+            let text = with_causes(&error);
+            if self.access.soft_fail {
+                tracing::warn!(image = self.name.familiar(), error = %text, "no credentials; pulling without");
+                return Ok((None, Source::Nowhere));
+            }
+            Err(self.failure(
+                FailureKind::Denied,
+                &text,
+                "mend the source of credentials, or set auth_soft_fail = true in the task to pull without",
+            ))
+        })
+    }
+
+    async fn follow(
+        &self,
+        stream: impl Future<Output = Result<PullStream, EngineError>>,
+        source: Source,
+    ) -> Result<(), FetchFailure> {
+        let work = async {
+            let mut stream = self.lively(stream).await?.map_err(|error| self.engine_failure(&error, source))?;
+            loop {
+                let message = self.lively(self.until_progress(&mut stream)).await?;
+                match message.map_err(|error| self.engine_failure(&error, source))? {
+                    true => {}
+                    false => return Ok(()),
+                }
+            }
+        };
+        tokio::select! {
+            outcome = work => outcome,
+            () = self.cancel.cancelled() => {
+                Err(self.failure(FailureKind::Cancelled, "nobody waits for it any more", ""))
+            }
+        }
+    }
+
+    /// Reads on until something moved. Whether the stream goes on.
+    async fn until_progress(&self, stream: &mut PullStream) -> Result<bool, EngineError> {
+        while let Some(message) = stream.next().await? {
+            let mut moved = false;
+            self.progress.send_modify(|progress| moved = progress.take(&message));
+            if moved {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The outcome of a step, if it comes before the limit on silence.
+    async fn lively<T>(&self, step: impl Future<Output = T>) -> Result<T, FetchFailure> {
+        let after = self.activity_timeout;
+        tokio::time::timeout(after, step).await.map_err(|_| {
+            let cause = format!("no progress for {after:?} ({})", *self.progress.borrow());
+            let hint = "see whether the registry answers; plugin \"docker\" pull_activity_timeout sets the limit";
+            self.failure(FailureKind::TimedOut, &cause, hint)
+        })
+    }
+
+    fn engine_failure(&self, error: &EngineError, source: Source) -> FetchFailure {
+        let class = error.class();
+        let kind = kind_of(class);
+        let cause = error.engine_message().map_or_else(|| with_causes(error), str::to_owned);
+        let identity = match (class, source) {
+            (Class::RegistryDenied, Source::Task) => " (asked with the credentials of the task's auth block)",
+            (Class::RegistryDenied, Source::File) => " (asked with the credentials of the file auth.config)",
+            (Class::RegistryDenied, Source::Helper) => " (asked with the credentials of a credential helper)",
+            (Class::RegistryDenied, Source::Nowhere) => " (asked without credentials)",
+            _ => "",
+        };
+        self.failure(kind, &format!("{cause}{identity}"), class.hint())
+    }
+
+    fn failure(&self, kind: FailureKind, cause: &str, hint: &str) -> FetchFailure {
+        let what = match kind {
+            FailureKind::Unreachable => "registry unreachable",
+            FailureKind::NotFound => "the registry has no such image",
+            FailureKind::Denied => "access denied",
+            FailureKind::RateLimited => "the registry limits requests",
+            FailureKind::NoSpace => "no space left on the engine's disk",
+            FailureKind::WrongPlatform => "not for this platform",
+            FailureKind::BadArchive => "the archive cannot be loaded",
+            FailureKind::Cancelled => "cancelled",
+            FailureKind::TimedOut => "timed out",
+            FailureKind::EngineLost => "the Docker engine went away",
+            FailureKind::Other => "failed",
+        };
+        let (image, verb) = (self.name.familiar(), if self.access.archive.is_some() { "load" } else { "pull" });
+        let from = match (self.name.registry(), &self.access.archive) {
+            (_, Some(archive)) => format!(" from {:?}", archive.path),
+            (Some(registry), None) => format!(" from registry {registry}"),
+            (None, None) => String::new(),
+        };
+        let mut message = format!("could not {verb} image {image}{from}: {what}: {cause}");
+        if !hint.is_empty() {
+            message.push_str("; try: ");
+            message.push_str(hint);
+        }
+        FetchFailure { kind, message }
+    }
+}
+
+fn kind_of(class: Class) -> FailureKind {
+    match class {
+        Class::RegistryUnreachable | Class::RegistryUntrusted | Class::RegistryFailed => FailureKind::Unreachable,
+        Class::RegistryDenied => FailureKind::Denied,
+        Class::RegistryLimited => FailureKind::RateLimited,
+        Class::ManifestMissing | Class::NotFound => FailureKind::NotFound,
+        Class::PlatformMissing => FailureKind::WrongPlatform,
+        Class::NoSpace => FailureKind::NoSpace,
+        Class::EngineUnreachable | Class::Cut => FailureKind::EngineLost,
+        Class::Timeout => FailureKind::TimedOut,
+        _ => FailureKind::Other,
+    }
+}
+
+/// An error with what caused it, in one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+/// The checked archive once more, which must still be the same to its last byte: an upload that breaks off is refused by
+/// the engine.
+struct VerifiedReader {
+    file: tokio::fs::File,
+    hasher: Sha256,
+    expected: String,
+    /// Read to its end, and the same.
+    verified: bool,
+}
+
+impl VerifiedReader {
+    fn open(archive: &CheckedArchive) -> std::io::Result<Self> {
+        let file = tokio::fs::File::from_std(archive.reader()?);
+        Ok(Self { file, hasher: Sha256::new(), expected: archive.digest.clone(), verified: false })
+    }
+}
+
+impl AsyncRead for VerifiedReader {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<std::io::Result<()>> {
+        let before = buf.filled().len();
+        std::task::ready!(Pin::new(&mut self.file).poll_read(cx, buf))?;
+        match buf.filled().get(before..) {
+            Some(read) if !read.is_empty() => self.hasher.update(read),
+            _ if self.verified => {}
+            _ => {
+                let digest: String = self.hasher.finalize_reset().iter().map(|byte| format!("{byte:02x}")).collect();
+                if digest != self.expected {
+                    return Poll::Ready(Err(std::io::Error::other("the archive was changed while it was loaded")));
+                }
+                self.verified = true;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}

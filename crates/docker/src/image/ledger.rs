@@ -1,0 +1,287 @@
+//! The books about images, on disk: key and text, written in one transaction a step.
+//!
+//! - L1: what [`Ledger::commit`] was given is durable when it returns.
+//! - L2: 8 MiB of disk are set aside in a file beside it. When the disk is full that file is given up first, so that
+//!   holds can still be taken and removals recorded (K10). It is made again when there is room.
+//! - L3: an entry that does not match its checksum stops the start: wrong books are worse than none.
+
+use std::path::{Path, PathBuf};
+
+use longshore_images::{Entry, Record};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+
+use crate::error::LedgerError;
+
+const FORMAT: i64 = 1;
+const RESERVE_BYTES: i64 = 8 << 20;
+
+/// An open ledger.
+pub(crate) struct Ledger {
+    path: PathBuf,
+    /// `None` for one in memory.
+    reserve: Option<PathBuf>,
+    connection: Connection,
+    reserve_stands: bool,
+}
+
+impl Ledger {
+    /// Opens or makes the ledger at `path`.
+    pub(crate) fn open(path: &Path) -> Result<Self, LedgerError> {
+        let reserve = path.with_extension("reserve");
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| LedgerError::File {
+                path: path.to_owned(),
+                doing: "put into its folder",
+                source,
+            })?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|source| LedgerError::Open { path: path.to_owned(), source })?;
+        let mut ledger = Self { path: path.to_owned(), reserve: Some(reserve), connection, reserve_stands: false };
+        let prepared = ledger.prepare();
+        ledger.or_without_reserve(prepared, Self::prepare)?;
+        ledger.make_reserve();
+        Ok(ledger)
+    }
+
+    /// One that is forgotten with the process: for an agent that keeps no images.
+    pub(crate) fn in_memory() -> Result<Self, LedgerError> {
+        let path = PathBuf::from(":memory:");
+        let connection =
+            Connection::open_in_memory().map_err(|source| LedgerError::Open { path: path.clone(), source })?;
+        let mut ledger = Self { path, reserve: None, connection, reserve_stands: false };
+        ledger.prepare()?;
+        Ok(ledger)
+    }
+
+    fn prepare(&mut self) -> Result<(), LedgerError> {
+        let setup = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000;
+            CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE TABLE IF NOT EXISTS entries
+                (key TEXT PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;";
+        self.connection.execute_batch(setup).map_err(|source| self.unwritable(source))?;
+        self.connection
+            .execute("INSERT OR IGNORE INTO meta (key, value) VALUES ('format', ?1)", [FORMAT])
+            .map_err(|source| self.unwritable(source))?;
+        let found: i64 = self
+            .connection
+            .query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0))
+            .map_err(|source| self.unreadable(source))?;
+        if found > FORMAT {
+            return Err(LedgerError::Newer { path: self.path.clone(), found, known: FORMAT });
+        }
+        Ok(())
+    }
+
+    /// Everything that stands in it.
+    pub(crate) fn entries(&self) -> Result<Vec<Entry>, LedgerError> {
+        let mut statement = self
+            .connection
+            .prepare("SELECT key, text, checksum FROM entries ORDER BY key")
+            .map_err(|source| self.unreadable(source))?;
+        let rows = statement
+            .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?)))
+            .map_err(|source| self.unreadable(source))?;
+        let mut entries = Vec::new();
+        for row in rows {
+            let (key, text, checksum) = row.map_err(|source| self.unreadable(source))?;
+            if checksum != checksum_of(&key, &text) {
+                return Err(LedgerError::Damaged { path: self.path.clone(), key });
+            }
+            let entry = Entry::from_text(&text).map_err(|source| LedgerError::Entry {
+                path: self.path.clone(),
+                key,
+                source,
+            })?;
+            entries.push(entry);
+        }
+        Ok(entries)
+    }
+
+    /// Writes the records of one step, all or none.
+    pub(crate) fn commit(&mut self, records: &[Record]) -> Result<(), LedgerError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let written = self.write(records);
+        self.or_without_reserve(written, |ledger| ledger.write(records))?;
+        if !self.reserve_stands {
+            self.make_reserve();
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, records: &[Record]) -> Result<(), LedgerError> {
+        let mut rows = Vec::with_capacity(records.len());
+        for record in records {
+            let text = match &record.entry {
+                None => None,
+                Some(entry) => Some(entry.to_text().map_err(|source| LedgerError::Entry {
+                    path: self.path.clone(),
+                    key: record.key.clone(),
+                    source,
+                })?),
+            };
+            rows.push((&record.key, text));
+        }
+        let write = |connection: &mut Connection| -> rusqlite::Result<()> {
+            let transaction = connection.transaction()?;
+            for (key, text) in &rows {
+                match text {
+                    None => transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute(params![key])?,
+                    Some(text) => transaction
+                        .prepare_cached("INSERT OR REPLACE INTO entries (key, text, checksum) VALUES (?1, ?2, ?3)")?
+                        .execute(params![key, text, checksum_of(key, text)])?,
+                };
+            }
+            transaction.commit()
+        };
+        write(&mut self.connection).map_err(|source| LedgerError::Write { path: self.path.clone(), source })
+    }
+
+    /// After a write that found no room: gives the reserve up and tries once more.
+    fn or_without_reserve(
+        &mut self,
+        outcome: Result<(), LedgerError>,
+        again: impl FnOnce(&mut Self) -> Result<(), LedgerError>,
+    ) -> Result<(), LedgerError> {
+        match outcome {
+            Err(error) if error.is_full_disk() => {
+                let Some(reserve) = &self.reserve else { return Err(error) };
+                tracing::warn!(ledger = %self.path.display(), "disk full: giving up the ledger's reserve");
+                self.reserve_stands = false;
+                if let Err(source) = std::fs::remove_file(reserve)
+                    && source.kind() != std::io::ErrorKind::NotFound
+                {
+                    tracing::error!(file = %reserve.display(), error = %source, "the ledger's reserve cannot be given up");
+                }
+                again(self)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Sets the room aside, if there is enough of it.
+    fn make_reserve(&mut self) {
+        let Some(reserve) = &self.reserve else { return };
+        let made = std::fs::OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(reserve)
+            .and_then(|file| nix::fcntl::posix_fallocate(&file, 0, RESERVE_BYTES).map_err(std::io::Error::from));
+        self.reserve_stands = made.is_ok();
+        if let Err(error) = made {
+            tracing::debug!(file = %reserve.display(), %error, "no room for the ledger's reserve");
+            // What was allocated of it is of more use to others.
+            let _ = std::fs::remove_file(reserve);
+        }
+    }
+
+    fn unreadable(&self, source: rusqlite::Error) -> LedgerError {
+        LedgerError::Read { path: self.path.clone(), source }
+    }
+
+    fn unwritable(&self, source: rusqlite::Error) -> LedgerError {
+        LedgerError::Write { path: self.path.clone(), source }
+    }
+}
+
+impl LedgerError {
+    fn is_full_disk(&self) -> bool {
+        let (Self::Write { source, .. } | Self::Open { source, .. } | Self::Read { source, .. }) = self else {
+            return false;
+        };
+        // A file that cannot grow is told as "full" or, in the shared-memory file, as an error of input and output.
+        matches!(source.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+    }
+}
+
+fn checksum_of(key: &str, text: &str) -> i64 {
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(key.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(text.as_bytes());
+    i64::from(hasher.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_images::{Hold, Owner};
+    use longshore_model::{AllocId, Timestamp};
+
+    use super::*;
+
+    fn hold(n: u128) -> Entry {
+        Entry::Hold(Hold {
+            owner: Owner::task(AllocId::from_u128(n), "web"),
+            name: "redis:7".parse().unwrap(),
+            since: Timestamp::from_seconds(1),
+            granted: Default::default(),
+            in_use: Default::default(),
+            ended_at: None,
+        })
+    }
+
+    fn put(entry: &Entry) -> Record {
+        Record { key: entry.key(), entry: Some(entry.clone()) }
+    }
+
+    #[test]
+    fn what_was_committed_is_there_after_opening_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("images/ledger.db");
+        let (a, b) = (hold(1), hold(2));
+        let mut ledger = Ledger::open(&path).unwrap();
+        assert_eq!(ledger.entries().unwrap(), []);
+        ledger.commit(&[put(&a), put(&b)]).unwrap();
+        ledger.commit(&[Record { key: a.key(), entry: None }]).unwrap();
+        ledger.commit(&[]).unwrap();
+        drop(ledger);
+        assert_eq!(Ledger::open(&path).unwrap().entries().unwrap(), [b]);
+        assert_eq!(std::fs::metadata(path.with_extension("reserve")).unwrap().len(), 8 << 20);
+    }
+
+    #[test]
+    fn damage_and_newer_formats_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        Ledger::open(&path).unwrap().commit(&[put(&hold(1))]).unwrap();
+        let raw = Connection::open(&path).unwrap();
+        raw.execute("UPDATE entries SET text = replace(text, 'redis', 'radis')", []).unwrap();
+        let error = Ledger::open(&path).unwrap().entries().unwrap_err();
+        assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
+        raw.execute("UPDATE meta SET value = 99", []).unwrap();
+        let error = Ledger::open(&path).err().unwrap();
+        assert!(error.to_string().contains("format 99"), "{error}");
+    }
+
+    #[test]
+    fn the_reserve_is_given_up_when_there_is_no_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut ledger = Ledger::open(&path).unwrap();
+        let pages: i64 = ledger.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        // SQLite's own limit stands in for a full disk; it is lifted when the reserve goes.
+        let limit = |connection: &Connection, pages: i64| {
+            connection.pragma_update(None, "max_page_count", pages).unwrap();
+        };
+        limit(&ledger.connection, pages);
+        let many: Vec<Record> = (0..200).map(|n| put(&hold(n))).collect();
+        let full = ledger.write(&many);
+        assert!(full.as_ref().is_err_and(LedgerError::is_full_disk), "{full:?}");
+        let reserve = path.with_extension("reserve");
+        ledger
+            .or_without_reserve(full, |ledger| {
+                assert!(!reserve.exists());
+                limit(&ledger.connection, 1 << 30);
+                ledger.write(&many)
+            })
+            .unwrap();
+        assert_eq!(ledger.entries().unwrap().len(), 200);
+        // With room again, the next commit sets it aside anew.
+        ledger.commit(&[put(&hold(999))]).unwrap();
+        assert!(reserve.exists());
+    }
+}

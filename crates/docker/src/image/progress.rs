@@ -1,0 +1,196 @@
+//! How far a pull is, from the engine's messages.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use longshore_engine::PullMessage;
+
+/// What is known of a pull or load under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    layers: BTreeMap<String, Layer>,
+    /// What an unusual message says: retries, an archive's names.
+    note: String,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Layer {
+    phase: Phase,
+    /// Compressed bytes.
+    current: u64,
+    total: u64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Waiting,
+    Downloading,
+    Downloaded,
+    Extracting,
+    Done,
+    /// It was on the engine before.
+    Present,
+}
+
+impl Progress {
+    /// Takes a message in. Whether anything moved by it: a count-down to a retry is no progress, nor is a repetition.
+    pub(crate) fn take(&mut self, message: &PullMessage) -> bool {
+        let before = self.clone();
+        let phase = match message.status.as_str() {
+            "Pulling fs layer" | "Waiting" => Some(Phase::Waiting),
+            "Downloading" => Some(Phase::Downloading),
+            "Verifying Checksum" | "Download complete" => Some(Phase::Downloaded),
+            "Extracting" => Some(Phase::Extracting),
+            "Pull complete" => Some(Phase::Done),
+            "Already exists" => Some(Phase::Present),
+            _ => None,
+        };
+        match phase {
+            Some(phase) if !message.id.is_empty() => self.set(message, phase),
+            _ if message.status.starts_with("Retrying") => self.note.clone_from(&message.status),
+            _ => {}
+        }
+        match phase {
+            Some(_) => self.layers != before.layers,
+            None => message.is_progress(),
+        }
+    }
+
+    fn set(&mut self, message: &PullMessage, phase: Phase) {
+        let bytes = |n: i64| u64::try_from(n).unwrap_or(0);
+        let layer = self.layers.entry(message.id.clone()).or_default();
+        layer.phase = phase;
+        if matches!(phase, Phase::Downloading | Phase::Extracting) {
+            layer.total = layer.total.max(bytes(message.progress.total));
+        }
+        match phase {
+            Phase::Downloading => layer.current = bytes(message.progress.current),
+            Phase::Downloaded | Phase::Extracting | Phase::Done => layer.current = layer.total,
+            Phase::Waiting | Phase::Present => {}
+        }
+        self.note.clear();
+    }
+
+    /// Compressed bytes that were downloaded, as far as the messages told.
+    pub(crate) fn downloaded_bytes(&self) -> u64 {
+        self.layers.values().map(|layer| layer.current).sum()
+    }
+}
+
+impl fmt::Display for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.layers.is_empty() {
+            return f.write_str(if self.note.is_empty() { "waiting for the registry" } else { &self.note });
+        }
+        let done = self.layers.values().filter(|layer| matches!(layer.phase, Phase::Done | Phase::Present)).count();
+        let total: u64 = self.layers.values().map(|layer| layer.total).sum();
+        write!(f, "{done} of {} layers", self.layers.len())?;
+        if total > 0 {
+            write!(f, ", {} of {}", Bytes(self.downloaded_bytes()), Bytes(total))?;
+        }
+        if !self.note.is_empty() {
+            write!(f, ", {}", self.note)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes in binary units, for people.
+pub(crate) struct Bytes(pub(crate) u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut value = self.0 as f64;
+        let mut units = ["KiB", "MiB", "GiB", "TiB"].into_iter();
+        if self.0 < 1024 {
+            return write!(f, "{} B", self.0);
+        }
+        let mut unit = "B";
+        while value >= 1024.0
+            && let Some(next) = units.next()
+        {
+            value /= 1024.0;
+            unit = next;
+        }
+        write!(f, "{value:.1} {unit}")
+    }
+}
+
+/// When to tell people about progress again: soon at first, then ever less often.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    next_at: Instant,
+    wait: Duration,
+}
+
+const PACE_MIN: Duration = Duration::from_secs(3);
+const PACE_MAX: Duration = Duration::from_secs(120);
+
+impl Pace {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { next_at: now + PACE_MIN, wait: PACE_MIN * 2 }
+    }
+
+    pub(crate) fn next_at(&self) -> Instant {
+        self.next_at
+    }
+
+    pub(crate) fn told(&mut self, now: Instant) {
+        self.next_at = now + self.wait;
+        self.wait = (self.wait * 2).min(PACE_MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(json: &str) -> PullMessage {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_pull_in_messages() {
+        let mut progress = Progress::default();
+        let mut told = Vec::new();
+        for line in [
+            r#"{"status":"Pulling from a","id":"1"}"#,
+            r#"{"status":"Pulling fs layer","progressDetail":{},"id":"aa"}"#,
+            r#"{"status":"Already exists","progressDetail":{},"id":"bb"}"#,
+            r#"{"status":"Downloading","progressDetail":{"current":1024,"total":4096},"id":"aa"}"#,
+            r#"{"status":"Downloading","progressDetail":{"current":1024,"total":4096},"id":"aa"}"#,
+            r#"{"status":"Retrying in 5 seconds","progressDetail":{},"id":"aa"}"#,
+            r#"{"status":"Downloading","progressDetail":{"current":4000,"total":4096},"id":"aa"}"#,
+            r#"{"status":"Pull complete","progressDetail":{},"id":"aa"}"#,
+            r#"{"status":"Digest: sha256:ab"}"#,
+        ] {
+            told.push(format!("{} {progress}", progress.clone().take(&message(line))));
+            progress.take(&message(line));
+        }
+        told.push(progress.to_string());
+        insta::assert_snapshot!(told.join("\n"), @r"
+        true waiting for the registry
+        true waiting for the registry
+        true 0 of 1 layers
+        true 1 of 2 layers
+        false 1 of 2 layers, 1.0 KiB of 4.0 KiB
+        false 1 of 2 layers, 1.0 KiB of 4.0 KiB
+        true 1 of 2 layers, 1.0 KiB of 4.0 KiB, Retrying in 5 seconds
+        true 1 of 2 layers, 3.9 KiB of 4.0 KiB
+        true 2 of 2 layers, 4.0 KiB of 4.0 KiB
+        2 of 2 layers, 4.0 KiB of 4.0 KiB
+        ");
+        assert_eq!(progress.downloaded_bytes(), 4096);
+    }
+
+    #[test]
+    fn bytes_for_people() {
+        for (bytes, text) in
+            [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 << 20, "5.0 MiB"), (3 << 40, "3.0 TiB")]
+        {
+            assert_eq!(Bytes(bytes).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+use longshore_settings::Block;
+use longshore_values::{Glob, GoDuration};
+
+use super::{at_least, positive};
+
+/// What is removed when nobody needs it any more.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GcOptions {
+    /// Whether the agent removes images at all.
+    pub image: bool,
+    /// From the end of an image's last need to its removal. Zero or less: at once.
+    pub image_delay: GoDuration,
+    /// Whether the containers of ended tasks are removed.
+    pub container: bool,
+    pub dangling_containers: DanglingOptions,
+    /// Names that are never removed.
+    pub keep: Vec<Glob>,
+}
+
+/// The removal of containers that carry our mark and that no allocation knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DanglingOptions {
+    pub enabled: bool,
+    /// Only tell.
+    pub dry_run: bool,
+    pub period: GoDuration,
+    /// How old a container must be; at least 1 m.
+    pub creation_grace: GoDuration,
+}
+
+impl Default for GcOptions {
+    fn default() -> Self {
+        Self {
+            image: true,
+            image_delay: GoDuration::minutes(3),
+            container: true,
+            dangling_containers: DanglingOptions::default(),
+            keep: Vec::new(),
+        }
+    }
+}
+
+impl Default for DanglingOptions {
+    fn default() -> Self {
+        Self { enabled: true, dry_run: false, period: GoDuration::minutes(5), creation_grace: GoDuration::minutes(5) }
+    }
+}
+
+const CREATION_GRACE_MIN: GoDuration = GoDuration::minutes(1);
+
+impl GcOptions {
+    pub(super) fn read(block: &mut Block<'_>) -> Self {
+        let default = Self::default();
+        Self {
+            image: block.take_bool_or("image", default.image),
+            image_delay: block.take_duration_or("image_delay", default.image_delay),
+            container: block.take_bool_or("container", default.container),
+            dangling_containers: block.take_block("dangling_containers", DanglingOptions::read),
+            keep: block.take_strings_or("keep", &[]).into_iter().map(Glob::new).collect(),
+        }
+    }
+}
+
+impl DanglingOptions {
+    fn read(block: &mut Block<'_>) -> Self {
+        let default = Self::default();
+        Self {
+            enabled: block.take_bool_or("enabled", default.enabled),
+            dry_run: block.take_bool_or("dry_run", default.dry_run),
+            period: positive(block, "period", default.period),
+            creation_grace: at_least(block, "creation_grace", default.creation_grace, CREATION_GRACE_MIN),
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! What the agent's `plugin "docker" { config { … } }` says, decoded strictly.
+//!
+//! One `Default` per block: a value means the same whether its block is absent, empty or half given.
+
+mod gc;
+mod legacy;
+
+use std::path::PathBuf;
+
+use longshore_engine::Endpoint;
+use longshore_settings::{Block, Decoded, Origin, Tree};
+use longshore_values::{Glob, GoDuration};
+
+pub use gc::{DanglingOptions, GcOptions};
+pub use legacy::{Overlay, overlay_client_options};
+
+/// The options of the driver on this node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// `None`: what the agent's environment says, or the usual socket.
+    pub endpoint: Option<Endpoint>,
+    pub allow_privileged: bool,
+    /// Lower case, without `cap_`; `all` stands for everything.
+    pub allow_caps: Vec<String>,
+    pub infra_image: String,
+    /// For how long a pull may take in all, unless the task says otherwise.
+    pub image_pull_timeout: GoDuration,
+    /// For how long a pull may show no progress; at least 1 m.
+    pub pull_activity_timeout: GoDuration,
+    pub container_exists_attempts: u32,
+    /// 0: no limit of the node's.
+    pub pids_limit: i64,
+    pub disable_log_collection: bool,
+    pub extra_labels: Vec<Glob>,
+    pub auth: AuthOptions,
+    pub gc: GcOptions,
+    pub volumes: VolumeOptions,
+    pub logging: LoggingOptions,
+}
+
+/// Where credentials come from when a task gives none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuthOptions {
+    /// A file in the form of Docker's `config.json`, read anew at each pull.
+    pub config: Option<PathBuf>,
+    /// Suffix of `docker-credential-…`.
+    pub helper: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VolumeOptions {
+    /// Whether tasks may mount paths of the host from outside of their allocation.
+    pub enabled: bool,
+    pub selinuxlabel: Option<String>,
+}
+
+/// The engine's own log of a container: the source that the agent reads from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoggingOptions {
+    pub kind: String,
+    pub config: std::collections::BTreeMap<String, String>,
+}
+
+impl Default for LoggingOptions {
+    fn default() -> Self {
+        let config = [("max-file", "2"), ("max-size", "2m")];
+        Self {
+            kind: "json-file".to_owned(),
+            config: config.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
+        }
+    }
+}
+
+/// What a task may add to its capabilities unless the agent says otherwise.
+const ALLOW_CAPS: [&str; 13] = [
+    "audit_write",
+    "chown",
+    "dac_override",
+    "fowner",
+    "fsetid",
+    "kill",
+    "mknod",
+    "net_bind_service",
+    "setfcap",
+    "setgid",
+    "setpcap",
+    "setuid",
+    "sys_chroot",
+];
+
+const PULL_ACTIVITY_TIMEOUT_MIN: GoDuration = GoDuration::minutes(1);
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            endpoint: None,
+            allow_privileged: false,
+            allow_caps: ALLOW_CAPS.iter().map(|cap| (*cap).to_owned()).collect(),
+            infra_image: format!("registry.k8s.io/pause-{}:3.3", go_arch()),
+            image_pull_timeout: GoDuration::minutes(5),
+            pull_activity_timeout: GoDuration::minutes(2),
+            container_exists_attempts: 5,
+            pids_limit: 0,
+            disable_log_collection: false,
+            extra_labels: Vec::new(),
+            auth: AuthOptions::default(),
+            gc: GcOptions::default(),
+            volumes: VolumeOptions::default(),
+            logging: LoggingOptions::default(),
+        }
+    }
+}
+
+/// The processor's name as image registries have it.
+fn go_arch() -> &'static str {
+    match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    }
+}
+
+impl Options {
+    /// Decodes the `config` block of `plugin "docker"`; without one an empty tree with its path is the same.
+    pub fn decode(config: &Tree) -> Decoded<Self> {
+        config.decode(Self::read)
+    }
+
+    fn read(block: &mut Block<'_>) -> Self {
+        say_where_keys_belong(block);
+        let default = Self::default();
+        let options = Self {
+            endpoint: block.take_parsed("endpoint", |text| text.parse().map_err(|why| format!("{why}"))),
+            allow_privileged: block.take_bool_or("allow_privileged", default.allow_privileged),
+            allow_caps: capabilities(block),
+            infra_image: read_infra_image(block, &default.infra_image),
+            image_pull_timeout: positive(block, "image_pull_timeout", default.image_pull_timeout),
+            pull_activity_timeout: at_least(
+                block,
+                "pull_activity_timeout",
+                default.pull_activity_timeout,
+                PULL_ACTIVITY_TIMEOUT_MIN,
+            ),
+            container_exists_attempts: u32::try_from(block.take_integer_or(
+                "container_exists_attempts",
+                i64::from(default.container_exists_attempts),
+                0..=1000,
+            ))
+            .unwrap_or(default.container_exists_attempts),
+            pids_limit: block.take_integer_or("pids_limit", default.pids_limit, 0..=i64::MAX),
+            disable_log_collection: block.take_bool_or("disable_log_collection", default.disable_log_collection),
+            extra_labels: block.take_strings_or("extra_labels", &[]).into_iter().map(Glob::new).collect(),
+            auth: block.take_block("auth", |auth| AuthOptions {
+                config: auth.take_string("config").map(PathBuf::from),
+                helper: auth.take_string("helper"),
+            }),
+            gc: block.take_block("gc", GcOptions::read),
+            volumes: block.take_block("volumes", |volumes| VolumeOptions {
+                enabled: volumes.take_bool_or("enabled", false),
+                selinuxlabel: volumes.take_string("selinuxlabel"),
+            }),
+            logging: block.take_block("logging", read_logging),
+        };
+        refuse_tls(block);
+        for key in UNUSED {
+            block.accept_unused(key);
+        }
+        options
+    }
+}
+
+/// Known to Nomad; nothing in this build acts on them.
+const UNUSED: [&str; 5] =
+    ["allow_runtimes", "nvidia_runtime", "oom_score_adj", "windows_allow_insecure_container_admin", "allowed_modes"];
+
+/// Keys that people are likely to put in the wrong block.
+fn say_where_keys_belong(block: &mut Block<'_>) {
+    for (key, place) in [
+        ("image", "gc { image = … }"),
+        ("image_delay", "gc { image_delay = … }"),
+        ("container", "gc { container = … }"),
+        ("dangling_containers", "gc { dangling_containers { … } }"),
+        ("period", "gc { dangling_containers { period = … } }"),
+        ("creation_grace", "gc { dangling_containers { creation_grace = … } }"),
+        ("dry_run", "gc { dangling_containers { dry_run = … } }"),
+        ("enabled", "volumes { enabled = … } or gc { dangling_containers { enabled = … } }"),
+        ("selinuxlabel", "volumes { selinuxlabel = … }"),
+        ("helper", "auth { helper = … }"),
+        ("config", "auth { config = … } or logging { config { … } }"),
+        ("type", "logging { type = … }"),
+        ("auth", "config { auth { … } }, beside gc, volumes and logging"),
+        ("gc", "config { gc { … } }, beside auth, volumes and logging"),
+        ("volumes", "config { volumes { … } }, beside auth, gc and logging"),
+    ] {
+        block.belongs(key, place);
+    }
+}
+
+fn capabilities(block: &mut Block<'_>) -> Vec<String> {
+    block.take_strings_or("allow_caps", &ALLOW_CAPS).iter().map(|cap| capability(cap)).collect()
+}
+
+/// Lower case, without `cap_`.
+pub(crate) fn capability(name: &str) -> String {
+    let name = name.to_lowercase();
+    name.strip_prefix("cap_").unwrap_or(&name).to_owned()
+}
+
+fn read_infra_image(block: &mut Block<'_>, default: &str) -> String {
+    // Group networks with a namespace of their own, which this image is for, are not in this build.
+    block.accept_unused("infra_image_pull_timeout");
+    match block.take_string("infra_image") {
+        Some(image) => image.strip_prefix("https://").unwrap_or(&image).to_owned(),
+        None => default.to_owned(),
+    }
+}
+
+fn read_logging(block: &mut Block<'_>) -> LoggingOptions {
+    let default = LoggingOptions::default();
+    let kind = block.take_string("type");
+    let config = block.take_map("config");
+    match (kind, config.is_empty()) {
+        (None, true) => default,
+        // The default's options are those of its type only.
+        (Some(kind), true) if kind != default.kind => LoggingOptions { kind, config },
+        (Some(_), true) => default,
+        (kind, false) => LoggingOptions { kind: kind.unwrap_or(default.kind), config },
+    }
+}
+
+fn refuse_tls(block: &mut Block<'_>) {
+    let given = block.take_block("tls", |tls| ["cert", "key", "ca"].map(|key| tls.take_given_string(key)));
+    if let Some(first) = given.into_iter().flatten().next() {
+        block.refuse(
+            &first.origin,
+            "tls is given, but this build cannot speak TLS to a Docker engine",
+            "use the engine's Unix socket, or plain tcp:// inside of a trusted network",
+        );
+    }
+}
+
+fn positive(block: &mut Block<'_>, key: &str, default: GoDuration) -> GoDuration {
+    let origin = block.origin_of(key);
+    let span = block.take_duration_or(key, default);
+    if span > GoDuration::ZERO {
+        return span;
+    }
+    let summary = format!("{} must be longer than 0, not {span}", block.path_of(key));
+    block.refuse(&origin.unwrap_or(Origin::Default), summary, "");
+    default
+}
+
+fn at_least(block: &mut Block<'_>, key: &str, default: GoDuration, least: GoDuration) -> GoDuration {
+    let origin = block.origin_of(key);
+    let span = block.take_duration_or(key, default);
+    if span < least {
+        let summary = format!("{} must be at least {least}, not {span}", block.path_of(key));
+        block.refuse(&origin.unwrap_or(Origin::Default), summary, "");
+        return default;
+    }
+    span
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+use std::collections::BTreeMap;
+
+use longshore_settings::{Given, Origin, Tree, parse_text};
+
+use super::*;
+
+fn tree(text: &str) -> Tree {
+    Tree { path: legacy::CONFIG_PATH.to_owned(), object: parse_text("agent.hcl", text).unwrap() }
+}
+
+fn told(diagnostics: &[longshore_values::Diagnostic]) -> String {
+    diagnostics.iter().map(|told| format!("{told}\n")).collect()
+}
+
+#[track_caller]
+fn check_gc(text: &str, expected: GcOptions) {
+    let decoded = Options::decode(&tree(text));
+    assert_eq!(told(&decoded.diagnostics), "", "{text}");
+    assert_eq!(decoded.value.gc, expected, "{text}");
+}
+
+#[test]
+fn defaults_hold_key_by_key() {
+    let two_seconds = GcOptions { image_delay: GoDuration::seconds(2), ..GcOptions::default() };
+    check_gc("", GcOptions::default());
+    check_gc("auth { config = \"/etc/docker.json\" }", GcOptions::default());
+    check_gc("gc {}", GcOptions::default());
+    check_gc("gc { container = true }", GcOptions::default());
+    check_gc("gc { image = true }", GcOptions::default());
+    check_gc(
+        "gc { dangling_containers { enabled = false } }",
+        GcOptions {
+            dangling_containers: DanglingOptions { enabled: false, ..DanglingOptions::default() },
+            ..GcOptions::default()
+        },
+    );
+    check_gc("gc { image_delay = \"2s\" }", two_seconds.clone());
+    check_gc("{ \"gc\": { \"image_delay\": \"2s\" } }", two_seconds);
+    check_gc("gc { image = false }", GcOptions { image: false, ..GcOptions::default() });
+    check_gc("gc { image_delay = \"0s\" }", GcOptions { image_delay: GoDuration::ZERO, ..GcOptions::default() });
+}
+
+#[test]
+fn an_empty_delay_is_not_given_and_said() {
+    let decoded = Options::decode(&tree("gc {\n  image_delay = \"\"\n}"));
+    assert_eq!(decoded.value.gc, GcOptions::default());
+    insta::assert_snapshot!(told(&decoded.diagnostics), @r#"
+    agent.hcl:2:17: plugin.docker.config.gc.image_delay is empty: the default 3m0s holds
+      |
+    2 |   image_delay = ""
+      |                 ^^
+    hint: remove the line, or write image_delay = "0s" for "at once"
+    "#);
+}
+
+#[test]
+fn mistakes_are_refused_with_their_place() {
+    let texts = [
+        "image_delay = \"1h\"",
+        "gc { image_dleay = \"1h\" }",
+        "gc { image_delay = \"1d\" }",
+        "gc { dangling_containers { creation_grace = \"10s\" } }",
+        "gc { dangling_containers { period = \"0s\" } }",
+        "pull_activity_timeout = \"30s\"",
+        "endpoint = \"https://engine:2376\"",
+        "tls { ca = \"/etc/ca.pem\" }",
+        "gc { auth { config = \"a\" } }",
+    ];
+    let all: String = texts.map(|text| told(&Options::decode(&tree(text)).diagnostics)).concat();
+    insta::assert_snapshot!(all, @r#"
+    agent.hcl:1:1: plugin.docker.config unexpected keys image_delay
+      |
+    1 | image_delay = "1h"
+      | ^^^^^^^^^^^
+    hint: it belongs in gc { image_delay = … }
+    agent.hcl:1:6: plugin.docker.config.gc unexpected keys image_dleay
+      |
+    1 | gc { image_dleay = "1h" }
+      |      ^^^^^^^^^^^
+    hint: did you mean "image_delay"?
+    agent.hcl:1:20: plugin.docker.config.gc.image_delay = "1d" is no duration: time: unknown unit "d" in duration "1d"
+      |
+    1 | gc { image_delay = "1d" }
+      |                    ^^^^
+    hint: units are ns, us, ms, s, m and h, as in "90s" or "1h30m"
+    agent.hcl:1:45: plugin.docker.config.gc.dangling_containers.creation_grace must be at least 1m0s, not 10s
+      |
+    1 | gc { dangling_containers { creation_grace = "10s" } }
+      |                                             ^^^^^
+    agent.hcl:1:37: plugin.docker.config.gc.dangling_containers.period must be longer than 0, not 0s
+      |
+    1 | gc { dangling_containers { period = "0s" } }
+      |                                     ^^^^
+    agent.hcl:1:25: plugin.docker.config.pull_activity_timeout must be at least 1m0s, not 30s
+      |
+    1 | pull_activity_timeout = "30s"
+      |                         ^^^^^
+    agent.hcl:1:12: plugin.docker.config.endpoint = "https://engine:2376": "https://engine:2376" asks for TLS, which this build cannot speak to an engine: use its Unix socket, or plain tcp:// inside of a trusted network
+      |
+    1 | endpoint = "https://engine:2376"
+      |            ^^^^^^^^^^^^^^^^^^^^^
+    agent.hcl:1:12: tls is given, but this build cannot speak TLS to a Docker engine
+      |
+    1 | tls { ca = "/etc/ca.pem" }
+      |            ^^^^^^^^^^^^^
+    hint: use the engine's Unix socket, or plain tcp:// inside of a trusted network
+    agent.hcl:1:6: plugin.docker.config.gc unexpected keys auth
+      |
+    1 | gc { auth { config = "a" } }
+      |      ^^^^
+    hint: it belongs in config { auth { … } }, beside gc, volumes and logging
+    "#);
+}
+
+fn with_options(config: Option<&str>, options: &[(&str, &str)]) -> (Options, String) {
+    let options: BTreeMap<_, _> = options
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), Given { value: (*value).to_owned(), origin: Origin::Default }))
+        .collect();
+    let overlay = overlay_client_options(config.map(tree), &options);
+    let decoded = Options::decode(&overlay.config);
+    (decoded.value, told(&overlay.diagnostics) + &told(&decoded.diagnostics))
+}
+
+#[test]
+fn client_options_hold_alone_and_clean_up_holds_beside_a_plugin() {
+    let delay = [("docker.cleanup.image.delay", "96h")];
+    for config in [None, Some("auth { config = \"/a\" }"), Some("gc { image = true }")] {
+        let (options, told) = with_options(config, &delay);
+        assert_eq!(options.gc.image_delay, GoDuration::hours(96), "{config:?}");
+        assert!(told.contains("gc { image_delay = \"96h\" }"), "{told}");
+    }
+    let (options, told) = with_options(Some("gc { image_delay = \"2s\" }"), &delay);
+    assert_eq!(options.gc.image_delay, GoDuration::seconds(2));
+    assert!(told.contains("has no effect"), "{told}");
+    let (options, _) = with_options(None, &[("docker.cleanup.image", "false"), ("docker.caps.allowlist", "a, CAP_B")]);
+    assert!(!options.gc.image);
+    assert_eq!(options.allow_caps, ["a", "b"]);
+}
+
+#[test]
+fn other_client_options_are_dropped_by_a_plugin_and_said() {
+    let options = [("docker.privileged.enabled", "true"), ("docker.volumes.enabled", "true"), ("docker.bogus", "1")];
+    let (alone, _) = with_options(None, &options);
+    assert!(alone.allow_privileged && alone.volumes.enabled);
+    let (beside, told) = with_options(Some(""), &options);
+    assert!(!beside.allow_privileged && !beside.volumes.enabled);
+    insta::assert_snapshot!(told, @r#"
+    client option "docker.privileged.enabled" has no effect: plugin "docker" has a config
+    hint: move it: plugin "docker" { config { allow_privileged = true } }
+    client option "docker.volumes.enabled" has no effect: plugin "docker" has a config
+    hint: move it: plugin "docker" { config { volumes { enabled = true } } }
+    client option "docker.bogus" is not known and has no effect
+    "#);
+}

@@ -1,0 +1,14 @@
+//! What a task asks for, and the container that it becomes.
+
+mod body;
+mod config;
+mod fields;
+mod labels;
+mod volumes;
+
+pub use body::BadTask;
+pub(crate) use body::{container_body, container_name};
+pub use config::{BadTaskConfig, TaskConfig, TaskLogging};
+pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_IMAGE};
+#[cfg(test)]
+pub(crate) use labels::{OWN_ALLOCATION, OWN_CONFIG_HASH, OWN_TASK};
