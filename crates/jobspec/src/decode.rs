@@ -10,6 +10,7 @@ use hcl_edit::structure::{Attribute, Block, Structure};
 use longshore_values::{Diagnostic, GoDuration, Place};
 use serde_json::Value as Json;
 
+use crate::SEPARATOR;
 use crate::evaluate::{Evaluator, Outcome, Scope, Trouble};
 use crate::schema::{Body, Fields, Kind, Nested, Shape, later};
 use crate::suggest::nearest;
@@ -458,7 +459,7 @@ fn segment(name: &str, label: Option<&str>) -> String {
 }
 
 fn join(path: &str, next: &str) -> String {
-    if path.is_empty() { next.to_owned() } else { format!("{path} → {next}") }
+    if path.is_empty() { next.to_owned() } else { format!("{path}{SEPARATOR}{next}") }
 }
 
 fn label_error(name: &str, wanted: usize, given: usize) -> Diagnostic {

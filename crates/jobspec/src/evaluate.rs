@@ -22,8 +22,10 @@ use crate::types::Type;
 use crate::value::Value;
 use crate::{Files, operators};
 
-/// How much one text may make us do: a unit for each expression evaluated, each element made, each byte of text made.
+/// How much one text may make us do, in units: one for each element and each byte of text that is made.
 const WORK_MAX: u64 = 8_000_000;
+/// The units of one expression.
+const WORK_OF_EXPRESSION: usize = 8;
 /// How many expressions may wait for each other; the parser's own limits keep one expression below it.
 const DEPTH_MAX: u32 = 240;
 
@@ -111,6 +113,7 @@ pub(crate) struct Evaluator<'a> {
     /// Variables that are declared but have no value, whose trouble has been told.
     pub(crate) failed_variables: Vec<String>,
     pub(crate) files: Option<&'a dyn Files>,
+    pub(crate) warnings: RefCell<Vec<Diagnostic>>,
     locals: RefCell<BTreeMap<String, Local<'a>>>,
     depth: Cell<u32>,
 }
@@ -123,6 +126,7 @@ impl<'a> Evaluator<'a> {
             variables: BTreeMap::new(),
             failed_variables: Vec::new(),
             files,
+            warnings: RefCell::new(Vec::new()),
             locals: RefCell::new(BTreeMap::new()),
             depth: Cell::new(0),
         }
@@ -138,7 +142,8 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn at(&self, span: Option<Range<usize>>, diagnostic: Diagnostic) -> Trouble {
-        match span {
+        // What was not written as HCL text has an empty source, and spans that mean nothing.
+        match span.filter(|_| !self.source.text.is_empty()) {
             Some(span) => diagnostic.at(self.source.place(span)).into(),
             None => diagnostic.into(),
         }
@@ -153,7 +158,7 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn evaluate(&self, expression: &Expression, scope: &Rc<Scope>) -> Outcome<Value> {
-        self.charge(expression.span(), 1)?;
+        self.charge(expression.span(), WORK_OF_EXPRESSION)?;
         let depth = self.depth.get();
         if depth >= DEPTH_MAX {
             return Err(
@@ -214,15 +219,29 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn unknown(&self, expression: &Expression) -> Value {
-        Value::text(format!("${{{}}}", self.text_of(expression)))
+    /// E1, with a warning where a root of the file's own was probably meant.
+    fn unknown(&self, root: &str, expression: &Expression) -> Value {
+        let text = self.text_of(expression);
+        let meant = match root {
+            "vars" | "variable" | "variables" => Some("var"),
+            "locals" => Some("local"),
+            _ => None,
+        };
+        if let Some(meant) = meant {
+            let told = Diagnostic::warning(format!("${{{text}}} is left as it is written, for the node to fill in"));
+            let told = told.hint(format!("did you mean `{meant}.…`?"));
+            if let Trouble::New(warning) = self.at(expression.span(), told) {
+                self.warnings.borrow_mut().push(*warning);
+            }
+        }
+        Value::text(format!("${{{text}}}"))
     }
 
     fn name(&self, name: &str, expression: &Expression, scope: &Rc<Scope>) -> Value {
         match (scope.get(name), name) {
             (Some(value), _) => value.clone(),
             (None, "var") => Value::object(self.variables.clone()),
-            _ => self.unknown(expression),
+            _ => self.unknown(name, expression),
         }
     }
 
@@ -327,12 +346,12 @@ impl<'a> Evaluator<'a> {
         let key = match first {
             TraversalOperator::GetAttr(key) => key.value().as_str().to_owned(),
             TraversalOperator::Index(Expression::String(key)) => key.value().clone(),
-            _ => return Ok(self.unknown(expression)),
+            _ => return Ok(self.unknown(root, expression)),
         };
         let value = match root {
             "var" => self.variable(&key, expression)?,
             "local" => self.local(&key, expression)?,
-            _ => return Ok(self.unknown(expression)),
+            _ => return Ok(self.unknown(root, expression)),
         };
         self.follow(value, rest, expression, scope)
     }

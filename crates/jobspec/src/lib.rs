@@ -8,12 +8,15 @@
 mod decode;
 mod evaluate;
 mod functions;
+mod json;
 mod number;
 mod operators;
 mod schema;
 mod source;
 mod suggest;
 mod template;
+#[cfg(test)]
+mod tests;
 mod types;
 mod value;
 mod variables;
@@ -22,7 +25,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use hcl_edit::Span;
-use hcl_edit::structure::{Block, Structure};
+use hcl_edit::structure::{Block, Body, Structure};
 use longshore_api::Job;
 use longshore_values::{Diagnostic, Place};
 
@@ -81,18 +84,48 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// The place of what a message is about, when the message begins with its path and a colon.
+    /// The place of what a message is about, when the message begins with its path and a colon; else that of the
+    /// nearest block around it.
     pub fn place_of(&self, message: &str) -> Option<&Place> {
         let message = message.trim_start_matches(['*', ' ', '\t']);
-        let about = |path: &&String| message.strip_prefix(path.as_str()).is_some_and(|rest| rest.starts_with(':'));
-        self.places.keys().filter(about).max_by_key(|path| path.len()).and_then(|path| self.places.get(path))
+        let segments = path_segments(message)?;
+        // Policies of the job are told as those of its groups.
+        let starts = if segments.len() > 1 { 2 } else { 1 };
+        let exact = (0..starts).find_map(|start| self.places.get(&segments.get(start..)?.join(SEPARATOR)));
+        exact.or_else(|| {
+            (1..segments.len()).rev().find_map(|end| self.places.get(&segments.get(..end)?.join(SEPARATOR)))
+        })
     }
+}
+
+/// Stands between the parts of a path.
+const SEPARATOR: &str = " → ";
+
+/// The parts of the path that a message begins with: up to the first colon outside of quotes.
+fn path_segments(message: &str) -> Option<Vec<&str>> {
+    let mut quoted = false;
+    let colon = message.char_indices().find(|(_, c)| {
+        quoted ^= *c == '"';
+        *c == ':' && !quoted
+    });
+    let path = message.get(..colon?.0)?;
+    Some(path.split(SEPARATOR).collect())
 }
 
 /// Everything that is wrong with a job file; at least one error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ParseError {
     pub diagnostics: Vec<Diagnostic>,
+}
+
+impl ParseError {
+    /// Names the file where no place does.
+    fn within(mut self, file: &str) -> Self {
+        for diagnostic in self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.place.is_none()) {
+            diagnostic.summary = format!("{file}: {}", diagnostic.summary);
+        }
+        self
+    }
 }
 
 impl fmt::Display for ParseError {
@@ -120,25 +153,38 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
         return Err(Diagnostic::error(told).into());
     }
     let source = Source::new(input.file, input.text.trim_start_matches('\u{feff}'));
+    if source.text.trim_start().starts_with('{') {
+        return match json::read(input.file, &source.text).map_err(|why| ParseError::from(*why))? {
+            json::Document::Api(job) => finished(job, BTreeMap::new(), Vec::new()),
+            // What was written in JSON has no places: the source is empty, so that none are told.
+            json::Document::File(body) => {
+                read_body(&body, &Source::new(input.file, ""), input).map_err(|error| error.within(input.file))
+            }
+        };
+    }
     let body = hcl_edit::parser::parse_body(&source.text).map_err(|why| syntax_error(&source, &why))?;
+    read_body(&body, &source, input)
+}
+
+fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, ParseError> {
     let budget = Budget::default();
     let mut diagnostics = Vec::new();
-    let mut evaluator = Evaluator::new(&source, &budget, input.files);
+    let mut evaluator = Evaluator::new(source, &budget, input.files);
 
     let mut jobs: Vec<&Block> = Vec::new();
     let mut declarations: Vec<&Block> = Vec::new();
     let mut locals: Vec<&Block> = Vec::new();
-    for structure in &body {
+    for structure in body {
         match structure {
             Structure::Block(block) => match block.ident.value().as_str() {
                 "job" => jobs.push(block),
                 "variable" | "variables" => declarations.push(block),
                 "locals" => locals.push(block),
-                other => diagnostics.push(misplaced(&source, other, block.ident.span(), "block")),
+                other => diagnostics.push(misplaced(source, other, block.ident.span(), "block")),
             },
             Structure::Attribute(attribute) => {
                 let name = attribute.key.value().as_str();
-                diagnostics.push(misplaced(&source, name, attribute.key.span(), "attribute"));
+                diagnostics.push(misplaced(source, name, attribute.key.span(), "attribute"));
             }
         }
     }
@@ -150,12 +196,14 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
     let job = match jobs.as_slice() {
         [job] => *job,
         [] => {
-            diagnostics.push(Diagnostic::error(format!("{} has no job block", input.file)));
+            if diagnostics.is_empty() {
+                diagnostics.push(Diagnostic::error(format!("{} has no job block", input.file)));
+            }
             return Err(ParseError { diagnostics });
         }
         [_, second, ..] => {
             let told = Diagnostic::error("there is a second job block; a file holds one job");
-            diagnostics.push(placed(&source, second.ident.span(), told));
+            diagnostics.push(placed(source, second.ident.span(), told));
             return Err(ParseError { diagnostics });
         }
     };
@@ -169,9 +217,18 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
     if let Some(label) = job.labels.first() {
         fields.entry("Name").or_insert_with(|| label.as_str().into());
     }
-    let job = longshore_api::from_value(fields.into())
-        .map_err(|why| Diagnostic::error(format!("the job cannot be written for the API: {why}")))?;
-    Ok(Parsed { job, places, warnings: Vec::new() })
+    let warnings = evaluator.warnings.take();
+    finished(fields.into(), places, warnings)
+}
+
+fn finished(
+    job: serde_json::Value,
+    places: BTreeMap<String, Place>,
+    warnings: Vec<Diagnostic>,
+) -> Result<Parsed, ParseError> {
+    let job =
+        longshore_api::from_value(job).map_err(|why| Diagnostic::error(format!("the job is not valid: {why}")))?;
+    Ok(Parsed { job, places, warnings })
 }
 
 fn placed(source: &Source, span: Option<std::ops::Range<usize>>, diagnostic: Diagnostic) -> Diagnostic {
