@@ -1,0 +1,69 @@
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use longshore_server::ServerError;
+
+use crate::ShowError;
+
+/// An answer that is not what was asked for: a status and a text for people, never JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ApiError {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+}
+
+pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+impl ApiError {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+    /// What Nomad answers to everything without a code of its own, mistakes of the client included.
+    pub(crate) fn server(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+    pub(crate) fn invalid_method() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "Invalid method")
+    }
+}
+
+impl From<ShowError> for ApiError {
+    fn from(error: ShowError) -> Self {
+        Self::server(with_causes(&error))
+    }
+}
+
+/// Nomad gives writes that do not fit what is there no code of their own.
+impl From<ServerError> for ApiError {
+    fn from(error: ServerError) -> Self {
+        Self::server(with_causes(&error))
+    }
+}
+
+/// An error's text with those of its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::from(self.message));
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+    }
+}

@@ -1,0 +1,267 @@
+//! Writes on jobs: from what clients send, through `longshore_jobs`, to the server.
+
+use axum::body::Body;
+use axum::response::Response;
+use longshore_api as api;
+use longshore_jobs::Completed;
+use longshore_model::{Job, JobKey, LogIndex};
+use longshore_server::{JobAnswer, RegisterJob};
+
+use crate::context::Ask;
+use crate::error::{ApiError, Result, with_causes};
+use crate::show::{self, evaluation, metric, plan};
+use crate::{body, reply};
+
+/// `PUT /v1/jobs`.
+pub(crate) async fn register(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::JobRegisterRequest = body::json(body).await?;
+    submit(&ask, request).await
+}
+
+/// `PUT /v1/job/{job}`.
+pub(crate) async fn update(ask: &Ask, id: &str, body: Body) -> Result<Response> {
+    let request: api::JobRegisterRequest = body::json(body).await?;
+    if request.job.as_ref().is_some_and(|job| job.id.as_deref().unwrap_or_default() != id) {
+        return Err(ApiError::bad_request("Job ID does not match name"));
+    }
+    submit(ask, request).await
+}
+
+async fn submit(ask: &Ask, request: api::JobRegisterRequest) -> Result<Response> {
+    let mut job = named(ask, request.job)?;
+    let eval_priority = eval_priority(request.eval_priority)?;
+    if request.preserve_counts {
+        keep_counts(ask, &mut job);
+    }
+    let Completed { job, warnings, .. } = complete(job)?;
+    let enforce_index = request.enforce_index.then_some(LogIndex(request.job_modify_index));
+    let answer = ask.context.server.register_job(RegisterJob { job, enforce_index, eval_priority }).await?;
+    answered(ask, &answer, longshore_jobs::format_warnings(&warnings))
+}
+
+/// The job of a request, in its region and namespace.
+fn named(ask: &Ask, job: Option<api::Job>) -> Result<api::Job> {
+    let mut job = job.ok_or_else(|| ApiError::bad_request("Job must be specified"))?;
+    if job.id.as_deref().unwrap_or_default().is_empty() {
+        return Err(ApiError::bad_request("Job ID hasn't been provided"));
+    }
+    let own_region = &ask.context.agent.region;
+    let region = job.region.get_or_insert_with(|| own_region.clone());
+    if region.is_empty() {
+        region.clone_from(own_region);
+    }
+    if region != own_region && ask.params.text("region").is_empty() {
+        return Err(ApiError::server("No path to region"));
+    }
+    let of_query = ask.params.text("namespace");
+    if !of_query.is_empty() {
+        job.namespace = Some(of_query.to_owned());
+    }
+    let namespace = job.namespace.get_or_insert_with(|| "default".to_owned());
+    if namespace.is_empty() {
+        "default".clone_into(namespace);
+    }
+    if namespace != "default" {
+        let id = job.id.as_deref().unwrap_or_default();
+        return Err(ApiError::bad_request(format!("job {id:?} is in nonexistent namespace {namespace:?}")));
+    }
+    Ok(job)
+}
+
+/// A job with a fault is the client's mistake and is answered as one: here Nomad answers 500, with the same words.
+fn complete(job: api::Job) -> Result<Completed> {
+    longshore_jobs::complete(job).map_err(|invalid| ApiError::bad_request(invalid.to_string()))
+}
+
+/// Groups that exist keep their count.
+fn keep_counts(ask: &Ask, job: &mut api::Job) {
+    let key = JobKey::new(job.namespace.clone().unwrap_or_default(), job.id.clone().unwrap_or_default());
+    let state = ask.context.server.snapshot();
+    let Some(known) = state.job(&key).filter(|known| !known.stop) else { return };
+    for group in &mut job.task_groups {
+        if let Some(kept) = group.name.as_deref().and_then(|name| known.group(name)) {
+            group.count = Some(kept.count.into());
+        }
+    }
+}
+
+/// `None` for the job's own.
+fn eval_priority(asked: i64) -> Result<Option<u8>> {
+    match asked {
+        0 => Ok(None),
+        1..=100 => Ok(u8::try_from(asked).ok()),
+        _ => Err(ApiError::bad_request("Eval priority must be between 1 and 100 inclusively")),
+    }
+}
+
+fn answered(ask: &Ask, answer: &JobAnswer, warnings: String) -> Result<Response> {
+    let shown = api::JobRegisterResponse {
+        eval_id: show::id(answer.eval),
+        eval_create_index: answer.eval_create_index.0,
+        job_modify_index: answer.job_modify_index.0,
+        warnings,
+        index: answer.index.0,
+        ..api::JobRegisterResponse::default()
+    };
+    Ok(reply::written_at(reply::json(&ask.params, &shown)?, answer.index))
+}
+
+/// `DELETE /v1/job/{job}`.
+pub(crate) async fn deregister(ask: &Ask, key: &JobKey) -> Result<Response> {
+    let purge = ask.params.flag("purge")?.unwrap_or(false);
+    ask.params.flag("global")?;
+    ask.params.flag("no_shutdown_delay")?;
+    let eval_priority = eval_priority(ask.params.integer("eval_priority")?.unwrap_or_default())?;
+    let answer = ask.context.server.deregister_job(key.clone(), purge, eval_priority).await?;
+    let shown = api::JobDeregisterResponse {
+        eval_id: show::id(answer.eval),
+        eval_create_index: answer.eval_create_index.0,
+        job_modify_index: answer.job_modify_index.0,
+        index: answer.index.0,
+        ..api::JobDeregisterResponse::default()
+    };
+    Ok(reply::written_at(reply::json(&ask.params, &shown)?, answer.index))
+}
+
+/// `PUT /v1/job/{job}/evaluate`; without a body it is evaluated as it is.
+pub(crate) async fn evaluate(ask: &Ask, key: &JobKey, body: Body) -> Result<Response> {
+    let request: Option<api::JobEvaluateRequest> = body::optional_json(body).await?;
+    if let Some(request) = &request {
+        check_id(&request.job_id, &key.id, "JobID not same as job name")?;
+    }
+    let force = request.is_some_and(|request| request.eval_options.force_reschedule);
+    let answer = ask.context.server.evaluate_job(key.clone(), force).await?;
+    answered(ask, &answer, String::new())
+}
+
+/// `PUT /v1/job/{job}/revert`.
+pub(crate) async fn revert(ask: &Ask, key: &JobKey, body: Body) -> Result<Response> {
+    let request: api::JobRevertRequest = body::json(body).await?;
+    check_id(&request.job_id, &key.id, "Job ID does not match")?;
+    let server = &ask.context.server;
+    let answer = server.revert_job(key.clone(), request.job_version, request.enforce_prior_version).await?;
+    answered(ask, &answer, String::new())
+}
+
+/// `PUT /v1/job/{job}/stable`.
+pub(crate) async fn stable(ask: &Ask, key: &JobKey, body: Body) -> Result<Response> {
+    let request: api::JobStabilityRequest = body::json(body).await?;
+    check_id(&request.job_id, &key.id, "Job ID does not match")?;
+    let index = ask.context.server.set_job_stability(key.clone(), request.job_version, request.stable).await?;
+    Ok(reply::written_at(reply::json(&ask.params, &api::IndexResponse { index: index.0 })?, index))
+}
+
+fn check_id(in_body: &str, in_path: &str, mismatch: &str) -> Result<()> {
+    if in_body.is_empty() {
+        return Err(ApiError::bad_request("JobID must be specified"));
+    }
+    if in_body != in_path {
+        return Err(ApiError::bad_request(mismatch));
+    }
+    Ok(())
+}
+
+/// `PUT /v1/job/{job}/plan`.
+pub(crate) async fn plan(ask: &Ask, id: &str, body: Body) -> Result<Response> {
+    let request: api::JobPlanRequest = body::json(body).await?;
+    let job = request.job.ok_or_else(|| ApiError::bad_request("Job must be specified"))?;
+    if job.id.as_deref().unwrap_or_default().is_empty() {
+        return Err(ApiError::bad_request("Job must have a valid ID"));
+    }
+    if job.id.as_deref() != Some(id) {
+        return Err(ApiError::bad_request("Job ID does not match"));
+    }
+    let Completed { job, warnings, .. } = complete(named(ask, Some(job))?)?;
+    let server = ask.context.server.clone();
+    let wished = job.clone();
+    // A plan over many nodes takes its time: not on a thread that answers others.
+    let planned = tokio::task::spawn_blocking(move || server.plan_job(wished)).await;
+    let planned = planned.map_err(|why| ApiError::server(format!("the plan was cut short: {why}")))?;
+    let mut diff = None;
+    if request.diff {
+        let mut of_job = difference(planned.current.as_deref(), &job)?;
+        plan::annotate(&mut of_job, &planned.annotations);
+        diff = Some(of_job);
+    }
+    let shown = api::JobPlanResponse {
+        job_modify_index: planned.job_modify_index.0,
+        created_evals: planned.created_evaluations.iter().map(evaluation::evaluation).collect(),
+        diff,
+        annotations: Some(plan::annotations(&planned.annotations)),
+        failed_tg_allocs: metric::by_group(&planned.failed_groups),
+        next_periodic_launch: None,
+        warnings: longshore_jobs::format_warnings(&warnings),
+        index: planned.index.0,
+    };
+    Ok(reply::written_at(reply::json(&ask.params, &shown)?, planned.index))
+}
+
+/// What is different in `newer`.
+pub(crate) fn difference(older: Option<&Job>, newer: &Job) -> Result<api::JobDiff> {
+    let older = older.map(show::job::job).transpose()?;
+    Ok(longshore_jobs::diff(older.as_ref(), &show::job::job(newer)?))
+}
+
+/// `PUT /v1/validate/job`: 200 whatever is wrong.
+pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::JobValidateRequest = body::json(body).await?;
+    let job = named(&ask, request.job)?;
+    let shown = match longshore_jobs::complete(job) {
+        Ok(Completed { job, warnings, .. }) => {
+            let faults = driver_faults(&ask, &job);
+            api::JobValidateResponse {
+                driver_config_validated: true,
+                error: faults.join("\n"),
+                validation_errors: faults,
+                warnings: longshore_jobs::format_warnings(&warnings),
+            }
+        }
+        Err(invalid) => api::JobValidateResponse {
+            driver_config_validated: true,
+            validation_errors: invalid.messages(),
+            error: invalid.to_string(),
+            warnings: String::new(),
+        },
+    };
+    reply::json(&ask.params, &shown)
+}
+
+/// What this node's drivers say against the `config` of tasks.
+fn driver_faults(ask: &Ask, job: &Job) -> Vec<String> {
+    let Some(node) = &ask.context.node else { return Vec::new() };
+    let mut faults = Vec::new();
+    for group in &job.groups {
+        for task in &group.tasks {
+            let driver = node.drivers.iter().find(|driver| driver.name() == task.driver);
+            if let Some(Err(why)) = driver.map(|driver| driver.check_config(&task.config)) {
+                faults.push(format!("group {:?} → task {:?}: config: {}", group.name, task.name, with_causes(&why)));
+            }
+        }
+    }
+    faults
+}
+
+/// `PUT /v1/jobs/parse`.
+pub(crate) async fn parse(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::JobsParseRequest = body::json(body).await?;
+    if request.job_hcl.is_empty() {
+        return Err(ApiError::bad_request("Job spec is empty"));
+    }
+    // Expressions may make some millions of steps: not on a thread that answers others.
+    let parsed = tokio::task::spawn_blocking(move || {
+        let variable_files = [("variables.hcl".to_owned(), request.variables)];
+        let given = if variable_files[0].1.is_empty() { &[][..] } else { &variable_files[..] };
+        let input = longshore_jobspec::Input {
+            variable_files: given,
+            ..longshore_jobspec::Input::new("input.hcl", &request.job_hcl)
+        };
+        longshore_jobspec::parse(&input).map(|mut parsed| {
+            if request.canonicalize {
+                longshore_jobs::canonicalize(&mut parsed.job);
+            }
+            parsed.job
+        })
+    });
+    let parsed = parsed.await.map_err(|why| ApiError::server(format!("the parsing was cut short: {why}")))?;
+    reply::json(&ask.params, &parsed.map_err(|why| ApiError::bad_request(why.to_string()))?)
+}

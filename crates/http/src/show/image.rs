@@ -1,0 +1,41 @@
+use longshore_api as api;
+use longshore_driver::{ImageExplanation, ImageHolder, ImageReport, Provenance};
+use longshore_model::Timestamp;
+
+use super::time;
+
+pub(crate) fn status(report: &ImageReport) -> api::ImageStatus {
+    let when = |at: Option<Timestamp>| at.map(time).unwrap_or_default();
+    api::ImageStatus {
+        name: report.name.clone(),
+        id: report.content_id.clone(),
+        size_bytes: report.size_bytes,
+        provenance: match report.provenance {
+            Provenance::Obtained => "obtained",
+            Provenance::Foreign => "foreign",
+        }
+        .to_owned(),
+        state: report.state.clone(),
+        holds: report.holders.len() as u64,
+        holders: report.holders.iter().map(holder).collect(),
+        why: report.reason.clone(),
+        due_at: when(report.due_at),
+        idle_since: when(report.idle_since),
+        last_used: when(report.last_used_at),
+        progress: report.progress.clone(),
+    }
+}
+
+fn holder(holder: &ImageHolder) -> api::ImageHolder {
+    let of_allocation = matches!(holder.kind.as_str(), "task" | "network");
+    api::ImageHolder {
+        kind: holder.kind.clone(),
+        id: holder.id.clone(),
+        alloc_id: if of_allocation { holder.id.clone() } else { String::new() },
+        task_name: holder.task.clone(),
+    }
+}
+
+pub(crate) fn explanation(explanation: &ImageExplanation) -> api::ImageExplain {
+    api::ImageExplain { status: status(&explanation.report), lines: explanation.lines.clone() }
+}

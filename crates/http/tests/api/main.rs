@@ -1,0 +1,13 @@
+//! The routes over a real server: shapes against what Nomad was recorded to answer, words of errors, blocking queries,
+//! streams, and the end.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod blocking;
+mod browsers;
+mod errors;
+mod images;
+mod logs;
+mod serving;
+mod shapes;
+mod world;
+mod writes;
