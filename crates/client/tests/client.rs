@@ -70,14 +70,33 @@ async fn an_allocation_runs_and_is_stopped() {
     world.server.list(vec![alloc.clone()]);
     let report = world.report(1, ClientStatus::Running).await;
     println!("running was told {:?} after the server had listed it", listed_at.elapsed());
-    insta::assert_snapshot!(events(&report, "web"), @"");
+    insta::assert_snapshot!(events(&report, "web"), @r"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Started: Task started by client
+    ");
     assert!(world.folder_of(1).join("web/secrets").is_dir());
 
     world.server.list(vec![stopped(&alloc)]);
     let report = world.report(1, ClientStatus::Complete).await;
-    insta::assert_snapshot!(events(&report, "web"), @"");
+    insta::assert_snapshot!(events(&report, "web"), @r"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Started: Task started by client
+    Killing: Sent interrupt. Waiting 5s before force killing
+    Terminated: Exit Code: 0, Signal: 2
+    Killed: Task successfully killed
+    ");
     world.driver.called("forget 1").await;
-    insta::assert_snapshot!(world.driver.calls().join("\n"), @"");
+    insta::assert_snapshot!(world.driver.calls().join("\n"), @r"
+    restore 
+    accept 1
+    start 1/web attempt 1
+    stop 1/web
+    stopped 1/web
+    destroy 1/web
+    forget 1
+    ");
 
     // The server has collected it: nothing is left.
     world.server.list(Vec::new());
@@ -159,9 +178,24 @@ async fn the_restart_policy_ends_a_task_that_cannot_start() {
     world.server.list(vec![allocation(1, vec![web, task("side")])]);
     let report = world.report(1, ClientStatus::Failed).await;
     insta::with_settings!({filters => [(r"restarting in [0-9.]+ms", "restarting in [delay]")]}, {
-        insta::assert_snapshot!(events(&report, "web"), @"");
+        insta::assert_snapshot!(events(&report, "web"), @r#"
+        Received: Task received by client
+        Task Setup: Building Task Directory
+        Driver Failure: engine is cold (hint: warm it)
+        Restarting: Task restarting in [delay]
+        Driver Failure: engine is cold (hint: warm it)
+        Not Restarting: Exceeded allowed attempts 1 in interval 30m0s and mode is "fail"
+        "#);
     });
-    insta::assert_snapshot!(events(&report, "side"), @"");
+    insta::assert_snapshot!(events(&report, "side"), @r#"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Started: Task started by client
+    Sibling Task Failed: Task's sibling "web" failed
+    Killing: Sent interrupt. Waiting 5s before force killing
+    Terminated: Exit Code: 0, Signal: 2
+    Killed: Task successfully killed
+    "#);
     assert!(report.task_states["web"].failed && !report.task_states["side"].failed);
     world.driver.called("forget 1").await;
     client.shutdown(false).await;
@@ -209,7 +243,12 @@ async fn a_start_that_hangs_is_called_off() {
     world.driver.called("start 1/web attempt 1").await;
     world.server.list(vec![stopped(&alloc)]);
     let report = tokio::time::timeout(Duration::from_secs(5), world.report(1, ClientStatus::Complete)).await.unwrap();
-    insta::assert_snapshot!(events(&report, "web"), @"");
+    insta::assert_snapshot!(events(&report, "web"), @r"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Killing: Sent interrupt. Waiting 5s before force killing
+    Killed: Task successfully killed
+    ");
     world.driver.called("forget 1").await;
     client.shutdown(false).await;
 }

@@ -193,7 +193,45 @@ mod tests {
     fn the_whole_environment() {
         let env = variables().env;
         let text: String = env.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
-        insta::assert_snapshot!(text, @"");
+        insta::assert_snapshot!(text, @r"
+        GREETING=web-team@linux r1
+        NOMAD_ADDR_ad_min=[2001:db8::10]:25000
+        NOMAD_ADDR_http=192.0.2.10:24000
+        NOMAD_ALLOC_DIR=/alloc
+        NOMAD_ALLOC_ID=00000000-0000-0000-0000-000000000001
+        NOMAD_ALLOC_INDEX=0
+        NOMAD_ALLOC_NAME=shop.web[0]
+        NOMAD_ALLOC_PORT_ad_min=25000
+        NOMAD_ALLOC_PORT_http=8080
+        NOMAD_CPU_LIMIT=500
+        NOMAD_DC=mine
+        NOMAD_GROUP_NAME=web
+        NOMAD_HOST_ADDR_ad_min=[2001:db8::10]:25000
+        NOMAD_HOST_ADDR_http=192.0.2.10:24000
+        NOMAD_HOST_IP_ad_min=2001:db8::10
+        NOMAD_HOST_IP_http=192.0.2.10
+        NOMAD_HOST_PORT_ad_min=25000
+        NOMAD_HOST_PORT_http=24000
+        NOMAD_IP_ad_min=2001:db8::10
+        NOMAD_IP_http=192.0.2.10
+        NOMAD_JOB_ID=shop
+        NOMAD_JOB_NAME=shop
+        NOMAD_MEMORY_LIMIT=256
+        NOMAD_META_OWNER=web-team
+        NOMAD_META_TIER_ONE=small
+        NOMAD_META_owner=web-team
+        NOMAD_META_tier_one=small
+        NOMAD_NAMESPACE=default
+        NOMAD_PORT_ad_min=25000
+        NOMAD_PORT_http=8080
+        NOMAD_REGION=global
+        NOMAD_SECRETS_DIR=/secrets
+        NOMAD_SHORT_ALLOC_ID=00000000
+        NOMAD_TASK_DIR=/local
+        NOMAD_TASK_NAME=web
+        PATH=/bin
+        PATH2=/bin:/x
+        ");
     }
 
     #[track_caller]

@@ -117,7 +117,7 @@ impl Runner {
                     return;
                 }
             }
-            let deadline = self.core.next_deadline(clock::now());
+            let deadline = self.core.next_deadline();
             next = tokio::select! {
                 () = stopping.cancelled() => return,
                 event = self.inbox.recv() => event,

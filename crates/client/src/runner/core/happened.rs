@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longshore_driver::{ExitResult, Recovered, Started, TaskHandle};
 use longshore_model::{AllocNetworkStatus, Allocation, TaskEvent, TaskPhase, Timestamp};
 
-use super::{Act, Action, Acts, Core, Dirs, Event, Moment, StartFailure};
+use super::{Act, Action, Acts, Core, Dirs, Event, Moment, STOP_AGAIN_DELAY, StartFailure};
 use crate::rules::events;
 use crate::rules::restart::{AttemptEnd, RestartDecision, RestartRules};
 use crate::runner::records::{Next, Stage, StopCause, StopOrder, TaskRecord};
@@ -167,6 +167,8 @@ impl Core {
         let Stage::Running { handle } = &task.stage else { return };
         let handle = handle.clone();
         acts.watched = false;
+        acts.retry_at = None;
+        acts.failures = 0;
         events::push(&mut task.state, events::terminated(moment.now, exit));
         let end = if exit.successful() { AttemptEnd::Success } else { AttemptEnd::Failure };
         self.attempt_ended(name, Some(handle), end, moment);
@@ -216,7 +218,14 @@ impl Core {
     pub(super) fn act_ended(&mut self, name: &str, attempt: u64, act: Act, ok: bool, now: Timestamp) {
         let Some((_, acts)) = present(&mut self.tasks, &mut self.acts, name, attempt) else { return };
         if acts.under_way == Some(act) {
-            if ok { acts.succeeded() } else { acts.failed(now) }
+            match (ok, act) {
+                (true, Act::Stopping) => {
+                    acts.succeeded();
+                    acts.retry_at = Some(now.plus(STOP_AGAIN_DELAY));
+                }
+                (true, _) => acts.succeeded(),
+                (false, _) => acts.failed(now),
+            }
         }
     }
 

@@ -28,6 +28,8 @@ use crate::rules::status;
 
 const RETRY_DELAY_MIN: GoDuration = GoDuration::seconds(1);
 const RETRY_DELAY_MAX: GoDuration = GoDuration::seconds(30);
+/// A task that was stopped and is not seen to end is stopped again after this.
+const STOP_AGAIN_DELAY: GoDuration = GoDuration::seconds(30);
 
 /// The instant of a step, and the chance in it (0 to 1).
 #[derive(Debug, Clone, Copy)]
@@ -150,6 +152,8 @@ struct Acts {
     under_way: Option<Act>,
     /// Its exit is being waited for.
     watched: bool,
+    /// The event about its kill has been told.
+    kill_told: bool,
     retry_at: Option<Timestamp>,
     failures: u32,
 }
@@ -209,6 +213,7 @@ pub(crate) struct Core {
     finished: bool,
     /// A task was moved on: the others are to be looked at again.
     moved: bool,
+    stepped_at: Timestamp,
     step: Step,
 }
 
@@ -235,6 +240,7 @@ impl Core {
             forgetting: Acts::default(),
             finished: false,
             moved: false,
+            stepped_at: Timestamp::NEVER,
             step: Step::default(),
         }
     }
@@ -274,6 +280,7 @@ impl Core {
 
     /// Takes in what happened. What is to be recorded and done is added up until [`Core::take_step`].
     pub(crate) fn step(&mut self, moment: Moment, event: Event) {
+        self.stepped_at = moment.now;
         self.take_in(moment, event);
         self.advance(moment.now);
     }
@@ -282,8 +289,9 @@ impl Core {
         std::mem::take(&mut self.step)
     }
 
-    /// When something is to be done even if nothing happens.
-    pub(crate) fn next_deadline(&self, now: Timestamp) -> Option<Timestamp> {
+    /// When something is to be done even if nothing happens. May have passed since the last step.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        let now = self.stepped_at;
         let mut deadlines = Vec::new();
         if let Some(stop) = self.record.stop {
             deadlines.push(self.stop_due_at(stop));

@@ -164,7 +164,7 @@ impl Core {
             acts.begin(Act::Recovering);
             self.step.actions.push(Action::Recover { task: name.to_owned(), attempt, handle });
         } else if kill_due.is_some_and(|at| at <= now) {
-            if acts.failures == 0 {
+            if !std::mem::replace(&mut acts.kill_told, true) {
                 events::push(&mut task.state, events::killing(now, timeout));
             }
             acts.begin(Act::Stopping);
