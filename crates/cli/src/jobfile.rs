@@ -37,13 +37,9 @@ pub(crate) struct JobFile {
 }
 
 impl JobFile {
-    /// A server's message about this job, with the place in the file where it is about a part that is known.
+    /// A server's message about this job, with the places of the parts that it is about.
     pub(crate) fn with_place(&self, message: &str) -> String {
-        let about = |path: &&String| message.contains(&format!("{path}:"));
-        match self.places.keys().filter(about).max_by_key(|path| path.len()).and_then(|path| self.places.get(path)) {
-            Some(place) => format!("{message}\n{place}"),
-            None => message.to_owned(),
-        }
+        longshore_jobspec::locate(&self.places, message)
     }
 }
 

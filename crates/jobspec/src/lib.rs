@@ -83,19 +83,32 @@ pub struct Parsed {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Parsed {
-    /// The place of what a message is about, when the message begins with its path and a colon; else that of the
-    /// nearest block around it.
-    pub fn place_of(&self, message: &str) -> Option<&Place> {
-        let message = message.trim_start_matches(['*', ' ', '\t']);
-        let segments = path_segments(message)?;
-        // Policies of the job are told as those of its groups.
-        let starts = if segments.len() > 1 { 2 } else { 1 };
-        let exact = (0..starts).find_map(|start| self.places.get(&segments.get(start..)?.join(SEPARATOR)));
-        exact.or_else(|| {
-            (1..segments.len()).rev().find_map(|end| self.places.get(&segments.get(..end)?.join(SEPARATOR)))
-        })
+/// A message about a job, line by line, with the places of the parts that its lines are about.
+///
+/// A line is about a part when it begins with the part's path and a colon. Where the part itself is not in the file
+/// (a default, say), the nearest block around it is shown.
+pub fn locate(places: &BTreeMap<String, Place>, message: &str) -> String {
+    let mut out = Vec::new();
+    for line in message.lines() {
+        out.push(line.to_owned());
+        if let Some(place) = place_of(places, line) {
+            let number = place.line.to_string();
+            let before: String =
+                place.line_text.chars().take(place.column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+            out.push(format!("    {place}"));
+            out.push(format!("    {number} | {}", place.line_text));
+            out.push(format!("    {} | {before}{}", " ".repeat(number.len()), "^".repeat(place.width)));
+        }
     }
+    out.join("\n")
+}
+
+fn place_of<'a>(places: &'a BTreeMap<String, Place>, line: &str) -> Option<&'a Place> {
+    let segments = path_segments(line.trim_start_matches(['*', ' ', '\t']))?;
+    // Policies of the job are told as those of its groups.
+    let starts = if segments.len() > 1 { 2 } else { 1 };
+    let exact = (0..starts).find_map(|start| places.get(&segments.get(start..)?.join(SEPARATOR)));
+    exact.or_else(|| (1..segments.len()).rev().find_map(|end| places.get(&segments.get(..end)?.join(SEPARATOR))))
 }
 
 /// Stands between the parts of a path.

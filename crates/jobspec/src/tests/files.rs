@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::{config, file};
-use crate::{Files, Input, parse};
+use crate::{Files, Input, locate, parse};
 
 #[test]
 fn variables_and_locals() {
@@ -362,11 +362,20 @@ fn syntax_errors_point_at_the_place() {
 fn messages_find_their_lines() {
     let text = file("", "image = \"x\"").replace("config {", "artifact {\n}\nconfig {");
     let parsed = parse(&Input::new("job.hcl", &text)).unwrap();
-    let line = |message: &str| parsed.place_of(message).map(|place| place.line);
-    assert_eq!(line("group \"g\" → task \"t\" → artifact: this is not acted on"), Some(5));
-    assert_eq!(line("\t* group \"g\" → task \"t\" → artifact: this"), Some(5));
-    assert_eq!(line("group \"g\" → update → canary: x"), Some(3), "the nearest block that is there");
-    assert_eq!(line("something else"), None);
+    let message = "2 errors occurred:\n\t* group \"g\" → task \"t\" → artifact: this is not acted on\n\t* group \"g\" → \
+                   update → canary: neither is this\n\t* something: else\n\n";
+    insta::assert_snapshot!(locate(&parsed.places, message), @r#"
+    2 errors occurred:
+    	* group "g" → task "t" → artifact: this is not acted on
+        job.hcl:5:7
+        5 |       artifact {
+          |       ^^^^^^^^
+    	* group "g" → update → canary: neither is this
+        job.hcl:3:3
+        3 |   group "g" {
+          |   ^^^^^
+    	* something: else
+    "#);
 }
 
 #[test]
