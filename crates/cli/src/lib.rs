@@ -17,6 +17,8 @@ mod render;
 mod resolve;
 mod table;
 mod template;
+#[cfg(test)]
+mod tests;
 mod ui;
 mod version;
 mod view;
@@ -159,54 +161,4 @@ fn client(given: &Given) -> Result<Client, client::ClientError> {
 
 fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some_and(|value| !value.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(line: &str, expected: &str) {
-        let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
-        let got = match find(&words) {
-            Found::Command(command, used) => format!("{} after {used}", command.name),
-            Found::Group(name) => format!("group {name}"),
-            Found::Nothing => "nothing".to_owned(),
-        };
-        assert_eq!(got, expected, "{line}");
-    }
-
-    #[test]
-    fn words_name_commands() {
-        check("job run a.hcl", "job run after 2");
-        check("run a.hcl", "job run after 1");
-        check("status", "status after 1");
-        check("status job", "status after 1");
-        check("job status", "job status after 2");
-        check("job", "group job");
-        check("job frobnicate", "group job");
-        check("alloc-status x", "alloc status after 1");
-        check("frobnicate", "nothing");
-        check("", "nothing");
-    }
-
-    #[test]
-    fn commands_are_sorted_and_their_flags_are_distinct() {
-        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
-        for command in COMMANDS {
-            let mut names: Vec<&str> = command.all_flags().iter().map(|flag| flag.name).collect();
-            let count = names.len();
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names.len(), count, "{}", command.name);
-        }
-    }
-
-    #[test]
-    fn help_texts() {
-        insta::assert_snapshot!(help::root("longshore"), @"");
-        insta::assert_snapshot!(help::group("longshore", "deployment"), @"");
-        let command = COMMANDS.iter().find(|command| command.name == "system gc").unwrap();
-        insta::assert_snapshot!(help::command("nomad", command).lines().take(8).collect::<Vec<_>>().join("\n"), @"");
-    }
 }

@@ -431,7 +431,13 @@ mod tests {
         eval.failed_tg_allocs = [("g".to_owned(), metric)].into();
         eval.blocked_eval = "cccccccc-0000-0000-0000-000000000000".to_owned();
         let (head, lines) = closing(&view(), &eval);
-        insta::assert_snapshot!(format!("{head}\n{}", lines.join("\n")), @"");
+        insta::assert_snapshot!(format!("{head}\n{}", lines.join("\n")), @r#"
+        Evaluation "8fa20aaa" finished with status "complete" but failed to place all allocations:
+        Task Group "g" (failed to place 3 allocations):
+              * Resources exhausted on 1 nodes
+              * Dimension "memory" exhausted on 1 nodes
+        Evaluation "cccccccc" waiting for additional capacity to place remainder
+        "#);
     }
 
     #[test]
@@ -450,8 +456,26 @@ mod tests {
             status_description: "Deployment is running".to_owned(),
             ..Deployment::default()
         };
-        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling.clone()], 4), @"");
+        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling.clone()], 4), @r#"
+        ⠼ Deployment "1f2e3d4c" in progress...
+          2026-11-30T17:38:32Z
+          ID          = 1f2e3d4c
+          Job ID      = web
+          Job Version = 0
+          Status      = running
+          Description = Deployment is running
+
+          Allocation "aaaaaaaa" task "web": Pulling image redis:7 (12 MiB of 40 MiB)
+        "#);
         deployment.status = "successful".to_owned();
-        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling], 4), @"");
+        insta::assert_snapshot!(terminal_block(&view(), &deployment, &[pulling], 4), @r#"
+        ✓ Deployment "1f2e3d4c" successful
+          2026-11-30T17:38:32Z
+          ID          = 1f2e3d4c
+          Job ID      = web
+          Job Version = 0
+          Status      = successful
+          Description = Deployment is running
+        "#);
     }
 }

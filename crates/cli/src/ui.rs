@@ -28,6 +28,20 @@ impl Ui {
         }
     }
 
+    /// Streams that tests read back: standard output, and standard error.
+    #[cfg(test)]
+    pub(crate) fn captured() -> (Self, [crate::ui::Captured; 2]) {
+        let (out, err) = (Captured::default(), Captured::default());
+        let ui = Self {
+            out: Box::new(out.clone()),
+            err: Box::new(err.clone()),
+            terminal: false,
+            colour: false,
+            zone: Zone::Utc,
+        };
+        (ui, [out, err])
+    }
+
     /// A line on standard output. A reader that went away is no error worth telling anybody.
     pub(crate) fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "{text}");
@@ -75,5 +89,28 @@ impl Ui {
     pub(crate) fn view(&self, verbose: bool) -> View {
         let now = Utc::now().timestamp_nanos_opt().unwrap_or(0);
         View { now, zone: self.zone, verbose, colour: self.colour }
+    }
+}
+
+/// What a test's command has written so far.
+#[cfg(test)]
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Captured(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+#[cfg(test)]
+impl Captured {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+#[cfg(test)]
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -1,0 +1,112 @@
+use super::*;
+
+#[test]
+fn planning_tells_by_its_exit_code() {
+    let agent = Agent::start();
+    let file = job_file(JOB);
+    let path = file.path();
+    let plan = |place: u64, kind: &str| {
+        json!({
+            "JobModifyIndex": 7, "Diff": {"Type": kind, "ID": "web", "TaskGroups": []},
+            "Annotations": {"DesiredTGUpdates": {"g": {"Place": place, "Ignore": 1}}},
+        })
+    };
+    agent.at("PUT /v1/job/web/plan", 200, 7, &plan(1, "Added")).at("PUT /v1/job/web/plan", 200, 7, &plan(0, "None"));
+    agent.at("PUT /v1/job/web/plan", 500, 7, &json!("1 error occurred:\n\t* Missing job datacenters\n\n"));
+    let text = run_at(&agent.address, &["plan", "-namespace", "default", &path]).replace(&path, "plan.hcl");
+    insta::assert_snapshot!(text, @r#"
+    --- stdout
+    + Job: "web"
+
+    Scheduler dry-run:
+    - All tasks successfully allocated.
+
+    Job Modify Index: 7
+    To submit the job with version verification run:
+
+    nomad job run -check-index 7 -namespace="default" plan.hcl
+
+    With -check-index the job is only run while the server still has it at this index.
+    If somebody has changed it since, what was planned here may not hold any more, and
+    the run is refused.
+    --- exit 1
+    "#);
+    assert!(run_at(&agent.address, &["plan", &path]).ends_with("--- exit 0"));
+    insta::assert_snapshot!(run_at(&agent.address, &["plan", &path]), @"
+    --- stderr
+    Error during plan: Unexpected response code: 500 (1 error occurred:
+    	* Missing job datacenters
+
+    )
+    --- exit 255
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["plan", "no-such.hcl"]), @r#"
+    --- stderr
+    Error getting job struct: Error getting jobfile from "no-such.hcl": source path error: No such file or directory (os error 2)
+    --- exit 255
+    "#);
+}
+
+#[test]
+fn errors_of_job_files_point_at_the_line() {
+    let file = job_file("job \"web\" {\n  typ = \"service\"\n}\n");
+    let path = file.path();
+    let text = run_at("http://127.0.0.1:1", &["job", "run", &path]).replace(&path, "bad.hcl");
+    assert!(
+        text.starts_with("--- stderr\nError getting job struct: Error parsing job file from bad.hcl:\nbad.hcl:2:3: "),
+        "{text}"
+    );
+    assert!(text.ends_with("--- exit 1"), "{text}");
+}
+
+#[test]
+fn stopping_asks_only_when_a_prefix_was_given() {
+    let agent = Agent::start();
+    agent.at(
+        "GET /v1/jobs",
+        200,
+        5,
+        &json!([{"ID": "web", "Namespace": "default", "Type": "service", "Status": "running"}]),
+    );
+    agent.at("DELETE /v1/job/web", 200, 10, &json!({"EvalID": EVAL}));
+    insta::assert_snapshot!(run_at(&agent.address, &["job", "stop", "-detach", "-purge", "web"]), @"
+    --- stdout
+    95a48e41-dd2c-ae3d-f119-9b7924cd828e
+    --- exit 0
+    ");
+    assert_eq!(
+        agent.asked().last().unwrap(),
+        "DELETE /v1/job/web?namespace=default&purge=true&global=false&no_shutdown_delay=false&eval_priority=0"
+    );
+    // A job that a stop cancels the deployment of has been stopped as asked.
+    agent.at(&format!("GET /v1/evaluation/{EVAL}"), 200, 14, &eval("complete", DEPLOYMENT));
+    agent.at(&format!("GET /v1/evaluation/{EVAL}/allocations"), 200, 14, &json!([]));
+    agent.at(
+        &format!("GET /v1/deployment/{DEPLOYMENT}"),
+        200,
+        14,
+        &deployment("cancelled", "Cancelled because job is stopped", 0),
+    );
+    assert!(run_at(&agent.address, &["stop", "-yes", "we"]).ends_with("--- exit 0"));
+}
+
+#[test]
+fn an_example_job_is_written_once_and_can_be_read() {
+    let file = job_file("");
+    let path = file.path();
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(
+        run_at("http://127.0.0.1:1", &["job", "init", &path]),
+        format!("--- stdout\nExample job file written to {path}\n--- exit 0")
+    );
+    assert_eq!(
+        run_at("http://127.0.0.1:1", &["init", &path]),
+        format!("--- stderr\nJob '{path}' already exists\n--- exit 1")
+    );
+    let text = run_at("http://127.0.0.1:1", &["run", "-output", &path]);
+    assert!(text.contains("\"Name\": \"redis\"") && text.ends_with("--- exit 0"), "{text}");
+    std::fs::remove_file(&path).unwrap();
+    run_at("http://127.0.0.1:1", &["init", "-short", &path]);
+    assert!(run_at("http://127.0.0.1:1", &["run", "-output", &path]).ends_with("--- exit 0"));
+    std::fs::remove_file(&path).unwrap();
+}
