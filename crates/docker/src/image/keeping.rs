@@ -5,7 +5,7 @@
 //!   they can: an act on the strength of a fact that a crash forgets would be worse than waiting.
 //! - A3: every look, pull, load, tag and removal is answered with one event, whatever becomes of the engine.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use longshore_crashpoint::crash_point;
@@ -104,7 +104,6 @@ impl Keeping {
             wake,
             waiters: BTreeMap::new(),
             fetches: BTreeMap::new(),
-            ended_fetches: VecDeque::new(),
         };
         let thread = std::thread::Builder::new().name("images".to_owned()).spawn(move || actor.run())?;
         Ok((keeping, thread))
@@ -190,25 +189,47 @@ struct Actor {
     wake: watch::Sender<Option<Timestamp>>,
     waiters: BTreeMap<Owner, Waiter>,
     fetches: BTreeMap<FetchId, Running>,
-    /// The last few, for what is told with a grant.
-    ended_fetches: VecDeque<(ImageRef, Brought)>,
 }
 
 struct Waiter {
     name: ImageRef,
     access: Access,
     answers: mpsc::UnboundedSender<Answer>,
+    /// The pull or load that began, or was under way, while it waited.
+    watched: Option<Watched>,
+}
+
+impl Waiter {
+    fn watch(&mut self, running: &Running) {
+        self.watched =
+            Some(Watched { since: Instant::now(), by_load: running.by_load, progress: running.progress.clone() });
+        let _ = self.answers.send(Answer::Fetching(running.progress.clone()));
+    }
+}
+
+struct Watched {
+    since: Instant,
+    by_load: bool,
+    progress: watch::Receiver<Progress>,
+}
+
+impl Watched {
+    fn brought(&self) -> Brought {
+        Brought {
+            took: self.since.elapsed(),
+            downloaded_bytes: self.progress.borrow().downloaded_bytes(),
+            by_load: self.by_load,
+        }
+    }
 }
 
 struct Running {
     name: ImageRef,
     by_load: bool,
-    started: Instant,
     cancel: CancellationToken,
     progress: watch::Receiver<Progress>,
 }
 
-const ENDED_FETCHES_MAX: usize = 64;
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(200);
 const WRITE_AGAIN_MAX: Duration = Duration::from_secs(10);
 
@@ -240,11 +261,14 @@ impl Actor {
 
     fn want(&mut self, want: Want, access: Access, answers: mpsc::UnboundedSender<Answer>) {
         let (owner, name) = (want.owner.clone(), want.name.clone());
-        self.waiters.insert(owner, Waiter { name: name.clone(), access, answers: answers.clone() });
+        self.waiters.insert(owner.clone(), Waiter { name: name.clone(), access, answers, watched: None });
         self.take(Event::Wanted(want), None);
-        if let Some(running) = self.fetches.values().find(|running| running.name == name) {
-            // Whoever joins a pull that is under way hears of it too.
-            let _ = answers.send(Answer::Fetching(running.progress.clone()));
+        // Whoever joins a pull that is under way hears of it too.
+        if let Some(waiter) = self.waiters.get_mut(&owner)
+            && waiter.watched.is_none()
+            && let Some(running) = self.fetches.values().find(|running| running.name == name)
+        {
+            waiter.watch(running);
         }
     }
 
@@ -269,17 +293,7 @@ impl Actor {
     fn note_before(&mut self, event: &Event) {
         match event {
             Event::Fetched { fetch, .. } => {
-                if let Some(running) = self.fetches.remove(fetch) {
-                    let brought = Brought {
-                        took: running.started.elapsed(),
-                        downloaded_bytes: running.progress.borrow().downloaded_bytes(),
-                        by_load: running.by_load,
-                    };
-                    self.ended_fetches.push_back((running.name, brought));
-                    if self.ended_fetches.len() > ENDED_FETCHES_MAX {
-                        self.ended_fetches.pop_front();
-                    }
-                }
+                self.fetches.remove(fetch);
             }
             Event::GaveUp { owner } | Event::Ended { owner, .. } => {
                 self.waiters.remove(owner);
@@ -322,12 +336,15 @@ impl Actor {
                     running.cancel.cancel();
                 }
             }
-            Action::Grant { owner, name, content, name_points_at_it, fetched, size_bytes } => {
+            Action::Grant { owner, name: _, content, name_points_at_it, fetched: _, size_bytes } => {
                 crash_point("docker.grant_recorded");
-                let of_name = || self.ended_fetches.iter().rev().find(|(fetched, _)| *fetched == name);
-                let brought = if fetched { of_name().map(|(_, brought)| *brought) } else { None };
-                let grant = Grant { content, by_name: name_points_at_it, size_bytes, brought };
-                self.answer(&owner, Answer::Granted(grant));
+                // A look may have seen the image before its pull was told to have ended: it was brought all the same.
+                let watched = self.waiters.get(&owner).and_then(|waiter| waiter.watched.as_ref());
+                let brought = watched.map(Watched::brought);
+                self.answer(
+                    &owner,
+                    Answer::Granted(Grant { content, by_name: name_points_at_it, size_bytes, brought }),
+                );
             }
             Action::Refuse { owner, name: _, why } => self.answer(&owner, Answer::Refused(why)),
             Action::RemoveName { act, name, content: _ } => {
@@ -364,12 +381,11 @@ impl Actor {
     fn fetch(&mut self, fetch: FetchId, name: ImageRef, owner: &Owner, platform: Option<String>, by_load: bool) {
         let access = self.waiters.get(owner).map(|waiter| waiter.access.clone()).unwrap_or_default();
         let (progress, watched) = watch::channel(Progress::default());
-        for waiter in self.waiters.values().filter(|waiter| waiter.name == name) {
-            let _ = waiter.answers.send(Answer::Fetching(watched.clone()));
-        }
         let cancel = CancellationToken::new();
-        let running =
-            Running { name: name.clone(), by_load, started: Instant::now(), cancel: cancel.clone(), progress: watched };
+        let running = Running { name: name.clone(), by_load, cancel: cancel.clone(), progress: watched };
+        for waiter in self.waiters.values_mut().filter(|waiter| waiter.name == name) {
+            waiter.watch(&running);
+        }
         self.fetches.insert(fetch, running);
         let job = Fetch {
             engine: self.setup.engine.clone(),

@@ -231,3 +231,6 @@ fn log_settings(config: &TaskConfig, options: &Options) -> LogSettings {
         _ => LogSettings { kind: options.logging.kind.clone(), config: options.logging.config.clone() },
     }
 }
+
+#[cfg(test)]
+mod tests;

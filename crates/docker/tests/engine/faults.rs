@@ -1,0 +1,127 @@
+//! What goes wrong, told so that it helps, and leaving nothing behind.
+
+use longshore_driver::{Driver as _, ErrorClass, Recovered};
+use longshore_harness::eventually;
+use longshore_values::GoDuration;
+use serde_json::{Value, json};
+
+use crate::world::{SOON, World, script, sleeper};
+
+/// The error of a start that fails, and proof that nothing is left of it once the task is over for good.
+async fn failing(world: &mut World, config: Value) -> (ErrorClass, String) {
+    let id = world.accept(config.clone()).await;
+    let error = world.start(&id, config).await.unwrap_err();
+    assert!(world.engine.containers().unwrap().is_empty());
+    world.forget(&id).await;
+    (error.class, error.full_text())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn registries_that_do_not_give() {
+    let mut world = World::new().await;
+    let host = world.registry.host();
+    let (class, text) = failing(&mut world, sleeper("127.0.0.1:1/web:1")).await;
+    assert_eq!(class, ErrorClass::Retry);
+    for part in ["127.0.0.1:1/web:1", "registry unreachable", "connection refused", "try: "] {
+        assert!(text.contains(part), "{text} has no {part}");
+    }
+    let (class, text) = failing(&mut world, sleeper(&format!("{host}/acme/none:1"))).await;
+    assert_eq!(class, ErrorClass::Retry);
+    for part in [&format!("{host}/acme/none:1"), "no such image", "manifest unknown", "try: "] {
+        assert!(text.contains(part), "{text} has no {part}");
+    }
+    for image in world.driver.images().unwrap().list().await.unwrap() {
+        assert!(image.holders.is_empty() && image.content_id.is_empty(), "{image:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_that_cannot_start() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let (class, text) = failing(&mut world, json!({"image": name, "comand": "x"})).await;
+    assert_eq!(class, ErrorClass::Fatal);
+    assert!(text.contains("config has no key \"comand\""), "{text}");
+    let (class, text) = failing(&mut world, json!({"image": name, "network_mode": "none", "command": "/nope"})).await;
+    assert_eq!(class, ErrorClass::Fatal);
+    assert!(text.contains("/nope") && text.contains("hint: check command"), "{text}");
+    let (class, _) = failing(&mut world, json!({"image": name, "volumes": ["/etc:/x"]})).await;
+    assert_eq!(class, ErrorClass::Fatal);
+    world.wait_images(&[]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_is_called_off_leaves_nothing() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let id = world.accept(sleeper(&name)).await;
+    for wait_millis in [0, 5, 20, 60, 120, 200, 300] {
+        let start = world.driver.start(world.request(&id, sleeper(&name)));
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(wait_millis), start).await;
+        eventually(SOON, "no container", || match world.engine.containers() {
+            Ok(containers) if containers.is_empty() => Ok(()),
+            other => Err(format!("{other:?}")),
+        })
+        .unwrap_or_else(|error| panic!("after {wait_millis} ms: {error}"));
+    }
+    world.forget(&id).await;
+    world.wait_images(&[]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_engine_dies_under_a_running_task() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, handle) = world.run_task(sleeper(&name)).await;
+    world.engine.kill9();
+    let wait = world.driver.wait(&handle);
+    world.engine.resume().unwrap();
+    let exit = wait.await.unwrap();
+    // Without live-restore the next engine stops it; its own handler may end it with 0.
+    assert!(matches!(exit.exit_code, 0 | 137 | 143), "{exit:?}");
+    world.driver.destroy(&handle).await.unwrap();
+    let started = world.start(&id, sleeper(&name)).await.unwrap();
+    world.end_task(&id, &started.handle).await;
+    world.wait_images(&[]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_crash_left_is_taken_up_by_the_next_attempt() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let id = world.accept(sleeper(&name)).await;
+    let first = world.start(&id, sleeper(&name)).await.unwrap();
+    // As if the agent had died before it noted the handle: the next attempt finds the container and goes on with it.
+    world.restart_driver().await;
+    let second = world.start(&id, sleeper(&name)).await.unwrap();
+    assert_eq!(first.handle, second.handle);
+    assert_eq!(world.engine.containers().unwrap().len(), 1);
+    // Another config is another container.
+    let other = script(&name, "sleep 100");
+    let third = world.start(&id, other.clone()).await.unwrap();
+    assert_ne!(first.handle, third.handle);
+    assert_eq!(world.engine.containers().unwrap().len(), 1);
+    let gone = world.driver.recover(&first.handle, world.request(&id, other)).await.unwrap();
+    assert!(matches!(gone, Recovered::Gone), "{gone:?}");
+    world.driver.stop(&third.handle, "SIGKILL", GoDuration::seconds(5)).await.unwrap();
+    assert_eq!(world.driver.wait(&third.handle).await.unwrap().exit_code, 137);
+    world.driver.destroy(&third.handle).await.unwrap();
+    world.driver.destroy(&third.handle).await.unwrap();
+    world.forget(&id).await;
+    world.forget(&id).await;
+    world.wait_images(&[]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_else_s_container_of_that_name_is_left_alone() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let id = world.accept(sleeper(&name)).await;
+    world.engine.pull(&name).unwrap();
+    // The engine's images are somebody else's now, all of them.
+    world.engine.run_container(&format!("web-{}", id.alloc), &name, &["sleep", "100"], &json!({})).unwrap();
+    let error = world.start(&id, sleeper(&name)).await.unwrap_err();
+    assert!(error.message.contains("is taken by a container that is not this agent's"), "{error}");
+    assert_eq!(world.engine.containers().unwrap().len(), 1);
+    assert!(world.client().ping().await.is_ok());
+}
