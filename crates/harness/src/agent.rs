@@ -4,6 +4,8 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -11,11 +13,14 @@ use serde_json::Value;
 
 use crate::error::Doing;
 use crate::{
-    Address, AgentFile, Body, Engine, HarnessError, Process, Response, Result, Run, eventually, free_port, http,
+    Address, AgentFile, Body, Engine, HarnessError, Process, ProcessIdentity, Response, Result, Run, eventually,
+    free_port, http,
 };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const READY_DEADLINE: Duration = Duration::from_secs(60);
+/// A command that takes longer hangs; it is killed then, and its exit code says so.
+const CLI_DEADLINE: Duration = Duration::from_secs(120);
 const END_DEADLINE: Duration = Duration::from_secs(60);
 
 /// How an agent is started.
@@ -405,7 +410,7 @@ impl Agent {
     pub fn cli(&self, arguments: &[&str]) -> Result<CliOutput> {
         let mut command = self.cli_command(arguments);
         let child = self.run.spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
-        let output = child.wait_with_output().doing(|| format!("run longshore {}", arguments.join(" ")))?;
+        let output = within_deadline(child).doing(|| format!("run longshore {}", arguments.join(" ")))?;
         Ok(CliOutput {
             code: exit_code(output.status),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -421,6 +426,21 @@ impl Agent {
         let path = self.run.write(&self.path_of(&format!("jobs/{name}.nomad.hcl")), text)?;
         self.cli(&["job", "run", &path.display().to_string()])
     }
+}
+
+/// Waits for a command, and kills it when it takes longer than any should.
+fn within_deadline(child: std::process::Child) -> std::io::Result<std::process::Output> {
+    let identity = i32::try_from(child.id()).ok().and_then(ProcessIdentity::of);
+    let (ended, waits) = mpsc::channel::<()>();
+    let watch = thread::spawn(move || {
+        if let (Err(mpsc::RecvTimeoutError::Timeout), Some(identity)) = (waits.recv_timeout(CLI_DEADLINE), identity) {
+            identity.signal(Signal::SIGKILL);
+        }
+    });
+    let output = child.wait_with_output();
+    drop(ended);
+    let _ = watch.join();
+    output
 }
 
 fn exit_code(status: ExitStatus) -> i32 {
