@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use longshore_driver::{Driver, ErrorClass, Images, KnownAllocation, KnownTask};
+use longshore_driver::{Driver, DriverError, ErrorClass, Images, KnownAllocation, KnownTask};
 use longshore_link::ServerLink;
 use longshore_logs::{LogOrigin, LogReader, LogStream};
 use longshore_model::{AllocId, Node, NodeId};
@@ -88,6 +88,11 @@ impl Client {
     /// The images of this node, by driver.
     pub fn images(&self) -> Vec<(&'static str, &dyn Images)> {
         self.shared.drivers.iter().filter_map(|(name, driver)| Some((*name, driver.images()?))).collect()
+    }
+
+    /// Whether a driver of this node understands a task's `config`; `None` when the node has no such driver.
+    pub fn check_config(&self, driver: &str, config: &serde_json::Value) -> Option<Result<(), DriverError>> {
+        self.shared.drivers.get(driver).map(|driver| driver.check_config(config))
     }
 
     /// How many allocations of this node stand where: each status with its number.

@@ -216,10 +216,10 @@ impl Core {
     }
 
     pub(super) fn act_ended(&mut self, name: &str, attempt: u64, act: Act, ok: bool, now: Timestamp) {
-        let Some((_, acts)) = present(&mut self.tasks, &mut self.acts, name, attempt) else { return };
+        let Some((task, acts)) = present(&mut self.tasks, &mut self.acts, name, attempt) else { return };
         if acts.under_way == Some(act) {
             match (ok, act) {
-                (true, Act::Stopping) => {
+                (true, Act::Stopping) if matches!(task.stage, Stage::Running { .. }) => {
                     acts.succeeded();
                     acts.retry_at = Some(now.plus(STOP_AGAIN_DELAY));
                 }
