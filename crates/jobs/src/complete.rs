@@ -39,8 +39,8 @@ pub fn complete(mut job: api::Job) -> Result<Completed, Invalid> {
     Ok(Completed { job: built, warnings })
 }
 
-/// The job without what only the server says.
-fn without_server_fields(job: &api::Job) -> api::Job {
+/// The job as it is kept: without what only the server says, and without tokens, which nobody may read back.
+fn document(job: &api::Job) -> api::Job {
     api::Job {
         status: Some(String::new()),
         status_description: Some(String::new()),
@@ -51,26 +51,20 @@ fn without_server_fields(job: &api::Job) -> api::Job {
         modify_index: Some(0),
         job_modify_index: Some(0),
         stop: Some(false),
+        consul_token: Some(String::new()),
+        vault_token: Some(String::new()),
+        nomad_token_id: Some(String::new()),
         ..job.clone()
     }
 }
 
-/// Equal for jobs of which the later one makes no new version.
-fn digest(document: &api::Job) -> Option<String> {
-    let bare = api::Job {
-        consul_token: None,
-        vault_token: None,
-        nomad_token_id: None,
-        dispatch_idempotency_token: None,
-        ..document.clone()
-    };
-    let text = serde_json::to_vec(&bare).ok()?;
-    Some(Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect())
+fn digest(document: &str) -> String {
+    Sha256::digest(document.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `None` only for what the rules let through by mistake.
 fn build(job: &api::Job) -> Option<Job> {
-    let document = without_server_fields(job);
+    let document = serde_json::to_string(&document(job)).ok()?;
     Some(Job {
         key: JobKey::new(job.namespace.clone()?, job.id.clone()?),
         name: job.name.clone()?,
@@ -91,8 +85,8 @@ fn build(job: &api::Job) -> Option<Job> {
         spreads: spreads(&job.spreads)?,
         groups: job.task_groups.iter().map(group).collect::<Option<_>>()?,
         meta: job.meta.clone(),
-        document_digest: digest(&document)?,
-        document: Arc::from(serde_json::to_string(&document).ok()?),
+        document_digest: digest(&document),
+        document: Arc::from(document),
         stop: job.stop?,
         version: 0,
         stable: false,

@@ -33,7 +33,6 @@ pub(crate) fn refusals(job: &Job) -> Vec<Fault> {
     refused.when(job.periodic.is_some(), "", "periodic");
     refused.when(job.parameterized_job.is_some(), "", "parameterized");
     refused.when(job.multiregion.is_some(), "", "multiregion");
-    refused.when(job.payload.is_some(), "", "payload");
     for group in &job.task_groups {
         of_group(group, &mut refused);
     }

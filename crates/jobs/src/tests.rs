@@ -287,6 +287,22 @@ fn a_service_is_accepted_with_a_warning() {
     assert!(completed.warnings[0].contains("\"shop-web-web-x\" is not registered"), "{}", completed.warnings[0]);
 }
 
+#[test]
+fn warnings_are_worded_as_nomad_words_them() {
+    let mut job = web();
+    job.update.get_or_insert_default().max_parallel = Some(5);
+    job.task_groups[0].tasks[0].resources.get_or_insert_default().memory_max_mb = Some(64);
+    insta::assert_snapshot!(crate::format_warnings(&complete(job).unwrap().warnings), @r#"
+    2 warning(s):
+
+    * Group "web" has warnings: 1 error occurred:
+    	* Update max parallel count is greater than task group count (5 > 2). A destructive change would result in the simultaneous replacement of all allocations.
+
+
+    * Memory oversubscription is not enabled; Task "web.httpd" memory_max value will be ignored. Update the Scheduler Configuration to allow oversubscription.
+    "#);
+}
+
 #[track_caller]
 fn check_update(change: impl FnOnce(&mut Job), expected: &str) {
     let old = complete(web()).unwrap().job;
@@ -346,6 +362,9 @@ fn numbers_and_tokens_make_no_new_version() {
         change(&mut job);
         complete(job).unwrap().job.document_digest
     };
+    let mut with_token = web();
+    with_token.vault_token = Some("hunter2".into());
+    assert!(!complete(with_token).unwrap().job.document.contains("hunter2"));
     let plain = digest(|_| {});
     assert_eq!(digest(|job| job.consul_token = Some("secret".into())), plain);
     assert_eq!(digest(|job| job.modify_index = Some(9)), plain);

@@ -47,8 +47,9 @@ fn destructive_difference(old_job: &Job, new_job: &Job, name: &str) -> Option<St
     if old_job.spreads.iter().chain(&old.spreads).ne(new_job.spreads.iter().chain(&new.spreads)) {
         return Some("spread".to_owned());
     }
+    let new_tasks: BTreeMap<&str, &Task> = new.tasks.iter().map(|task| (task.name.as_str(), task)).collect();
     old.tasks.iter().find_map(|old_task| {
-        let what = match new.task(&old_task.name) {
+        let what = match new_tasks.get(old_task.name.as_str()).copied() {
             Some(new_task) => task_difference((old_job, old, old_task), (new_job, new, new_task))?,
             None => "renamed or gone",
         };

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_api::{Affinity, Constraint, NetworkResource, ObjectDiff, Service, ServiceCheck, Spread};
 use serde::Serialize;
@@ -89,12 +89,15 @@ fn field(name: &str, old: &str, new: &str) -> longshore_api::FieldDiff {
 /// Blocks that are told apart only by what is in them: what is on one side alone is gone or new.
 fn set<T, F>((old, new): Sides<'_, T>, diff: F) -> Vec<ObjectDiff>
 where
-    T: PartialEq,
+    T: Serialize,
     F: Fn(Option<&T>, Option<&T>) -> Option<ObjectDiff>,
 {
+    let text = |one: &T| serde_json::to_string(one).unwrap_or_default();
     let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-    let gone = old.iter().filter(|one| !new.contains(one)).filter_map(|one| diff(Some(one), None));
-    let added = new.iter().filter(|one| !old.contains(one)).filter_map(|one| diff(None, Some(one)));
+    let texts = |side: &[T]| side.iter().map(text).collect::<BTreeSet<String>>();
+    let (old_texts, new_texts) = (texts(old), texts(new));
+    let gone = old.iter().filter(|one| !new_texts.contains(&text(one))).filter_map(|one| diff(Some(one), None));
+    let added = new.iter().filter(|one| !old_texts.contains(&text(one))).filter_map(|one| diff(None, Some(one)));
     gone.chain(added).collect()
 }
 
@@ -105,10 +108,14 @@ pub(super) fn of_each<'a, T, D>(
     name: impl Fn(&T) -> String,
     diff: impl Fn(&str, Option<&'a T>, Option<&'a T>) -> D,
 ) -> Vec<D> {
-    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
-    let names: BTreeSet<String> = old.iter().chain(new).map(&name).collect();
-    let side = |parts: &'a [T], wanted: &str| parts.iter().find(|part| name(part) == wanted);
-    names.iter().map(|wanted| diff(wanted, side(old, wanted), side(new, wanted))).collect()
+    let mut sides: BTreeMap<String, (Option<&'a T>, Option<&'a T>)> = BTreeMap::new();
+    for part in old.unwrap_or_default() {
+        sides.entry(name(part)).or_default().0.get_or_insert(part);
+    }
+    for part in new.unwrap_or_default() {
+        sides.entry(name(part)).or_default().1.get_or_insert(part);
+    }
+    sides.into_iter().map(|(name, (old, new))| diff(&name, old, new)).collect()
 }
 
 fn network(old: Option<&NetworkResource>, new: Option<&NetworkResource>) -> Option<ObjectDiff> {

@@ -13,6 +13,7 @@ pub(crate) fn job(job: &Job) -> Vec<Fault> {
     faults.when(id.contains('\0'), || "Job ID contains a null character".to_owned());
     faults.when(name.is_empty(), || "Missing job name".to_owned());
     faults.when(name.contains('\0'), || "Job Name contains a null character".to_owned());
+    faults.when(job.payload.is_some(), || "job can't be submitted with a payload, only dispatched".to_owned());
     faults.when(text(&job.namespace).is_empty(), || "Job must be in a namespace".to_owned());
     match kind.as_str() {
         "service" | "batch" | "system" | "sysbatch" => {}

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use longshore_api::{Affinity, Constraint, Spread};
 use longshore_model::Operator;
 use regex::Regex;
@@ -122,9 +124,11 @@ pub(super) fn spreads(spreads: &[Spread]) -> Vec<Fault> {
         faults
             .when(!(1..=100).contains(&weight), || "Spread block must have a positive weight from 0 to 100".to_owned());
         let mut sum = 0_u64;
-        for (at, target) in spread.spread_target.iter().enumerate() {
-            let twice = spread.spread_target.iter().take(at).any(|earlier| earlier.value == target.value);
-            faults.when(twice, || format!("Spread target value {:?} already defined", target.value));
+        let mut values = BTreeSet::new();
+        for target in &spread.spread_target {
+            faults.when(!values.insert(target.value.as_str()), || {
+                format!("Spread target value {:?} already defined", target.value)
+            });
             faults.when(target.percent > 100, || {
                 format!("Spread target percentage for value {:?} must be between 0 and 100", target.value)
             });

@@ -34,6 +34,33 @@ fn deep_nesting_is_an_error() {
     assert!(parse(&Input::new("job.hcl", &blocks)).is_err());
 }
 
+/// Each level is looked at a bounded number of times: were it twice, 50 levels would never end.
+#[test]
+fn allowed_nesting_takes_no_time() {
+    let rows = [
+        ("[", "1", "]"),
+        ("(", "1", ")"),
+        ("{ a = ", "1", " }"),
+        ("{ (\"a\") = ", "1", " }"),
+        ("\"a${", "1", "}\""),
+        ("max(", "1", ")"),
+        ("true ? ", "1", " : 2"),
+        ("[for x in [1] : ", "1", "]"),
+        ("\"%{ if true }${", "1", "}%{ endif }\""),
+        ("-", "1", ""),
+        ("!", "true", ""),
+        ("[0][", "0", "]"),
+    ];
+    for (open, inner, close) in rows {
+        let text = file("", &format!("x = {}{inner}{}", open.repeat(30), close.repeat(30)));
+        // Deeper than a reader would follow; read or refused, but at once.
+        let deeper = file("", &format!("x = {}{inner}{}", open.repeat(60), close.repeat(60)));
+        let _ = parse(&Input::new("job.hcl", &deeper));
+        let read = parse(&Input::new("job.hcl", &text));
+        assert!(read.is_ok(), "{open}: {:?}", read.err());
+    }
+}
+
 /// Pieces from which random files are put together: most are wrong, in ways that get past the parser.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
