@@ -18,7 +18,5 @@ mod task;
 pub use driver::{DockerDriver, DriverSetup};
 pub use error::{LedgerError, LockError};
 pub use image::BadArchive;
-pub use options::{
-    AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, Overlay, VolumeOptions, overlay_client_options,
-};
+pub use options::{AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, VolumeOptions};
 pub use task::{BadTask, BadTaskConfig, TaskConfig, TaskLogging};

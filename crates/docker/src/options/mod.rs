@@ -3,7 +3,6 @@
 //! One `Default` per block: a value means the same whether its block is absent, empty or half given.
 
 mod gc;
-mod legacy;
 
 use std::path::PathBuf;
 
@@ -12,7 +11,6 @@ use longshore_settings::{Block, Decoded, Origin, Tree};
 use longshore_values::{Glob, GoDuration};
 
 pub use gc::{DanglingOptions, GcOptions};
-pub use legacy::{Overlay, overlay_client_options};
 
 /// The options of the driver on this node.
 #[derive(Debug, Clone, PartialEq)]

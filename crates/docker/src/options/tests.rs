@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
-
-use longshore_settings::{Given, Origin, Tree, parse_text};
+use longshore_settings::{Tree, parse_text};
 
 use super::*;
 
 fn tree(text: &str) -> Tree {
-    Tree { path: legacy::CONFIG_PATH.to_owned(), object: parse_text("agent.hcl", text).unwrap() }
+    Tree { path: "plugin.docker.config".to_owned(), object: parse_text("agent.hcl", text).unwrap() }
 }
 
 fn told(diagnostics: &[longshore_values::Diagnostic]) -> String {
@@ -109,47 +107,5 @@ fn mistakes_are_refused_with_their_place() {
     1 | gc { auth { config = "a" } }
       |      ^^^^
     hint: it belongs in config { auth { … } }, beside gc, volumes and logging
-    "#);
-}
-
-fn with_options(config: Option<&str>, options: &[(&str, &str)]) -> (Options, String) {
-    let options: BTreeMap<_, _> = options
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), Given { value: (*value).to_owned(), origin: Origin::Default }))
-        .collect();
-    let overlay = overlay_client_options(config.map(tree), &options);
-    let decoded = Options::decode(&overlay.config);
-    (decoded.value, told(&overlay.diagnostics) + &told(&decoded.diagnostics))
-}
-
-#[test]
-fn client_options_hold_alone_and_clean_up_holds_beside_a_plugin() {
-    let delay = [("docker.cleanup.image.delay", "96h")];
-    for config in [None, Some("auth { config = \"/a\" }"), Some("gc { image = true }")] {
-        let (options, told) = with_options(config, &delay);
-        assert_eq!(options.gc.image_delay, GoDuration::hours(96), "{config:?}");
-        assert!(told.contains("gc { image_delay = \"96h\" }"), "{told}");
-    }
-    let (options, told) = with_options(Some("gc { image_delay = \"2s\" }"), &delay);
-    assert_eq!(options.gc.image_delay, GoDuration::seconds(2));
-    assert!(told.contains("has no effect"), "{told}");
-    let (options, _) = with_options(None, &[("docker.cleanup.image", "false"), ("docker.caps.allowlist", "a, CAP_B")]);
-    assert!(!options.gc.image);
-    assert_eq!(options.allow_caps, ["a", "b"]);
-}
-
-#[test]
-fn other_client_options_are_dropped_by_a_plugin_and_said() {
-    let options = [("docker.privileged.enabled", "true"), ("docker.volumes.enabled", "true"), ("docker.bogus", "1")];
-    let (alone, _) = with_options(None, &options);
-    assert!(alone.allow_privileged && alone.volumes.enabled);
-    let (beside, told) = with_options(Some(""), &options);
-    assert!(!beside.allow_privileged && !beside.volumes.enabled);
-    insta::assert_snapshot!(told, @r#"
-    client option "docker.privileged.enabled" has no effect: plugin "docker" has a config
-    hint: move it: plugin "docker" { config { allow_privileged = true } }
-    client option "docker.volumes.enabled" has no effect: plugin "docker" has a config
-    hint: move it: plugin "docker" { config { volumes { enabled = true } } }
-    client option "docker.bogus" is not known and has no effect
     "#);
 }
