@@ -30,16 +30,11 @@ impl Broker {
         Self { desk: Mutex::default(), wake: Notify::new(), notes }
     }
 
-    /// Takes up every evaluation that has not ended, as after a start.
+    /// Takes up every evaluation that has not ended, as after a start. What room appeared before, nobody knows any
+    /// more: those that wait for it are tried once.
     pub(crate) fn restore(&self, state: &State, now: Timestamp) {
-        for evaluation in state.evaluations() {
-            match evaluation.status {
-                EvalStatus::Pending => self.desk().queue.enqueue(Arc::clone(evaluation), now),
-                EvalStatus::Blocked => self.block(evaluation, now),
-                EvalStatus::Complete | EvalStatus::Failed | EvalStatus::Canceled => {}
-            }
-        }
-        self.wake.notify_one();
+        let open = state.evaluations().filter(|evaluation| !evaluation.status.is_terminal());
+        self.enqueue_all(open.cloned(), now);
     }
 
     pub(crate) fn follow(&self, state: &State, effects: &[Effect], now: Timestamp) {

@@ -130,10 +130,8 @@ async fn act(server: Server, id: NodeId) {
             }
             let reports = if alloc.server_terminal() {
                 vec![report(&alloc, ClientStatus::Complete, None)]
-            } else if before == ClientStatus::Pending || told.contains_key(&alloc.id) {
-                start(&alloc, before)
             } else {
-                Vec::new()
+                start(&alloc, before)
             };
             for report in reports {
                 told.insert(alloc.id, report.client_status);
@@ -145,7 +143,7 @@ async fn act(server: Server, id: NodeId) {
     }
 }
 
-/// What comes of an allocation that is given, or given once more for a new deployment.
+/// What comes of an allocation that is given, given once more for a new deployment, or found after a crash.
 fn start(alloc: &Allocation, before: ClientStatus) -> Vec<AllocationReport> {
     let image = alloc.job_spec.groups[0].tasks[0].config["image"].as_str().unwrap_or_default();
     let running = report(alloc, ClientStatus::Running, None);
