@@ -118,6 +118,8 @@ fn host_config(
 const CPU_SHARES_MAX: i64 = 262_144;
 const CPU_SHARES_MIN: i64 = 2;
 const CPU_CFS_PERIOD: i64 = 100_000;
+/// The kernel refuses less than a millisecond; a small share of a large node would be less.
+const CPU_CFS_QUOTA_MIN: i64 = 1_000;
 const MB: i64 = 1 << 20;
 
 fn set_cpu(host: &mut HostConfig, request: &StartRequest, config: &TaskConfig, cpus: u32) {
@@ -132,7 +134,8 @@ fn set_cpu(host: &mut HostConfig, request: &StartRequest, config: &TaskConfig, c
         let period = config.cpu_cfs_period.filter(|period| *period > 0).unwrap_or(CPU_CFS_PERIOD);
         host.cpu_period = period;
         // Within 53 bits: a period is at most a second, a share of the node at most 1.
-        host.cpu_quota = (asked as f64 / total as f64 * period as f64) as i64 * i64::from(cpus);
+        let quota = (asked as f64 / total as f64 * period as f64) as i64 * i64::from(cpus);
+        host.cpu_quota = quota.max(CPU_CFS_QUOTA_MIN);
     }
 }
 

@@ -176,6 +176,7 @@ fn shares_and_limits_of_the_processor() {
     check(500, 4_000, json!({"cpu_hard_limit": true, "cpu_cfs_period": 50_000}), (500, 50_000, 25_000));
     check(500, 4_000, json!({"cpu_hard_limit": true, "cpu_cfs_period": 0}), (500, 100_000, 50_000));
     check(500, 4_000, json!({"cpu_cfs_period": 50_000}), (500, 0, 0));
+    check(5, 4_000, json!({"cpu_hard_limit": true}), (5, 100_000, 1_000));
 }
 
 #[test]
