@@ -60,6 +60,8 @@ pub enum StartError {
     Snapshot { index: LogIndex, source: BadImage },
     #[error("could not read entry {index} of the journal")]
     Entry { index: LogIndex, source: BadEntry },
+    #[error("could not write the first entry of a new journal")]
+    Found(#[source] ServerError),
     #[error("the restoring was cut short")]
     Cancelled,
     #[error("could not start a worker thread")]

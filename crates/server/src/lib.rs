@@ -19,6 +19,8 @@ mod plans;
 mod published;
 mod server;
 mod snapshots;
+#[cfg(test)]
+mod testing;
 mod worker;
 mod writer;
 

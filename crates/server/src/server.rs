@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use longshore_journal::Opened;
 use longshore_model::{LogIndex, Timestamp};
-use longshore_state::{Effect, Entry, State, Table};
+use longshore_state::{Change, Effect, Entry, EvaluationChange, State, Table};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -71,6 +71,7 @@ impl Server {
         let restored = tokio::task::spawn_blocking(move || Restored::read(opened));
         let restored = restored.await.map_err(|_| StartError::Cancelled)??;
         let state = Arc::new(restored.state);
+        let is_new = state.index() == LogIndex(0);
         tracing::info!(index = %state.index(), repeated = restored.repeated, took = ?began.elapsed(), "state restored");
 
         let now = clock::now().max(restored.last_at);
@@ -106,6 +107,9 @@ impl Server {
             last_at: now,
         };
         let mut tasks = Tasks { writer: Some(tokio::spawn(writer.run())), ..Tasks::default() };
+        if is_new {
+            found(&proposer).await.map_err(StartError::Found)?;
+        }
         tasks.loops = vec![
             tokio::spawn(evaluations::run_clerk(notes_inbox, proposer.clone())),
             tokio::spawn(nodes::run_reporter(reports_inbox, proposer.clone())),
@@ -210,6 +214,13 @@ impl Server {
     pub(crate) fn end(&self) -> &CancellationToken {
         &self.inner.end
     }
+}
+
+/// Entry 1 of a new journal changes nothing. Clients are told index 1 of what was never written, and ask for what comes
+/// after it: no real change may have that index.
+async fn found(proposer: &Proposer) -> Result<(), ServerError> {
+    let nothing = || Change::Evaluation(EvaluationChange::Upsert(Vec::new()));
+    proposer.propose(move |_, _| Ok((Some(nothing()), ()))).await.map(|_| ())
 }
 
 async fn every_minute(broker: Arc<Broker>, end: CancellationToken) {

@@ -135,3 +135,6 @@ fn may_forget(alloc: &Allocation, job: Option<&Job>, cutoff: LogIndex, now: Time
 fn ended_on_node(alloc: &Allocation) -> bool {
     alloc.client_status.is_terminal()
 }
+
+#[cfg(test)]
+mod tests;

@@ -154,3 +154,6 @@ pub(crate) fn look(
     evaluation.deployment = Some(deployment.id);
     Some(evaluation)
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,3 +77,45 @@ fn given_up(mut failed: Evaluation, now: Timestamp, ids: &mut dyn IdSource) -> V
     tracing::warn!(eval.id = %failed.id, job.id = %failed.job, "evaluation failed; another look follows");
     vec![failed, next]
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore_model::SequentialIds;
+
+    use super::*;
+    use crate::testing::{World, job};
+
+    #[test]
+    fn what_is_given_up_is_looked_at_again_later() {
+        let mut world = World::with_nodes(1);
+        let web = job("web", 1);
+        world.register(&web);
+        let evaluation = world.evaluation(&web);
+        let id = evaluation.id;
+        world.upsert(vec![evaluation]);
+        let mut ids = SequentialIds::default();
+        // Ids that tests do not use otherwise.
+        for _ in 0..100 {
+            ids.next_id();
+        }
+        let change = write(&world.state, &Note::GiveUp { evaluation: id }, world.now, &mut ids).unwrap();
+        world.change(change);
+        let failed = world.state.evaluation(id).unwrap();
+        assert_eq!(failed.status, EvalStatus::Failed);
+        insta::assert_snapshot!(failed.status_description, @"evaluation reached delivery limit (3)");
+        let next = world.state.evaluation(failed.next_eval.unwrap()).unwrap();
+        assert_eq!((next.triggered_by, next.status), (Trigger::FailedFollowUp, EvalStatus::Pending));
+        let wait = next.wait_until.since(world.now);
+        assert!(wait >= FOLLOW_UP_DELAY && wait <= FOLLOW_UP_DELAY.saturating_add(FOLLOW_UP_SPREAD), "{wait}");
+
+        let why = "canceled after more recent eval was processed".to_owned();
+        let cancel = Note::Cancel { evaluations: vec![id, next.id], why };
+        let Some(Change::Evaluation(EvaluationChange::Upsert(changed))) =
+            write(&world.state, &cancel, world.now, &mut ids)
+        else {
+            panic!("nothing is written")
+        };
+        assert_eq!(changed.len(), 1, "what has ended stays as it is");
+        assert_eq!(changed[0].status, EvalStatus::Canceled);
+    }
+}

@@ -97,3 +97,58 @@ fn says_something(known: &Allocation, report: &AllocationReport) -> bool {
         || report.network_status.as_ref().is_some_and(|status| known.network_status.as_ref() != Some(status))
         || known.deployment.is_some() && report.healthy.is_some_and(|(verdict, _)| healthy != Some(verdict))
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore_model::SequentialIds;
+
+    use super::*;
+    use crate::testing::{World, changed, job};
+
+    fn taken(world: &World, reports: Vec<AllocationReport>) -> (usize, Vec<Trigger>) {
+        let ids = &mut SequentialIds::default();
+        match take(&world.state, reports, world.now, ids) {
+            Some(Change::Allocation(AllocationChange::Report { reports, evaluations })) => {
+                (reports.len(), evaluations.iter().map(|evaluation| evaluation.triggered_by).collect())
+            }
+            None => (0, Vec::new()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_flood_becomes_one_change_and_a_repetition_none() {
+        let mut world = World::with_nodes(1);
+        let web = job("web", 3);
+        world.register(&web);
+        world.settle(&web);
+        let live = world.live(&web);
+        let running = |world: &World, at: usize| world.told(&live[at], ClientStatus::Running, None);
+        let flood = vec![running(&world, 0), running(&world, 1), running(&world, 0)];
+        assert_eq!(taken(&world, flood), (2, vec![]));
+        world.report(&live[0], ClientStatus::Running, None);
+        assert_eq!(taken(&world, vec![running(&world, 0)]), (0, vec![]));
+        let healthy = world.told(&live[0], ClientStatus::Running, Some(true));
+        assert_eq!(taken(&world, vec![healthy]), (1, vec![]));
+        let mut unknown = running(&world, 1);
+        unknown.alloc = longshore_model::AllocId::from_u128(77);
+        assert_eq!(taken(&world, vec![unknown]), (0, vec![]));
+    }
+
+    #[test]
+    fn a_failure_that_may_be_mended_leads_to_one_look_a_job() {
+        for (policy, looks) in [(true, vec![Trigger::AllocFailure]), (false, vec![])] {
+            let mut world = World::with_nodes(1);
+            let web = changed(&job("web", 2), |group| group.reschedule = group.reschedule.filter(|_| policy));
+            world.register(&web);
+            world.settle(&web);
+            let failed = world.live(&web);
+            let reports = failed.iter().map(|alloc| world.told(alloc, ClientStatus::Failed, None)).collect();
+            assert_eq!(taken(&world, reports), (2, looks), "with a policy: {policy}");
+            world.stop(&web);
+            world.settle(&web);
+            let late = world.told(&failed[0], ClientStatus::Failed, None);
+            assert_eq!(taken(&world, vec![late]), (1, vec![]), "nobody wants it any more");
+        }
+    }
+}

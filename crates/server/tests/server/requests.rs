@@ -75,7 +75,7 @@ async fn stopping_what_is_not_there_changes_nothing() {
     let server = server().await;
     let answer = server.deregister_job(JobKey::new("default", "none"), true, None).await.unwrap();
     assert_eq!((answer.eval, answer.job_modify_index), (None, LogIndex(0)));
-    assert_eq!(server.snapshot().index(), LogIndex(0));
+    assert_eq!(server.snapshot().index(), LogIndex(1), "nothing beyond the entry that founds the journal");
 
     let web = job("web", 1);
     register(&server, &web).await;
