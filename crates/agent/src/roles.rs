@@ -9,7 +9,7 @@ use longshore_client::{Client, ClientConfig, ENV_DENYLIST};
 use longshore_docker::{DockerDriver, DriverSetup};
 use longshore_driver::Driver;
 use longshore_engine::Engine;
-use longshore_http::{Access, AgentInfo, Http, HttpOptions, NodeSide};
+use longshore_http::{Access, AgentInfo, Http, HttpOptions};
 use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
 use longshore_model::{IdSource, NodeId, Resources};
 use longshore_server::{CollectConfig, HeartbeatConfig, Server, ServerConfig, SystemIds};
@@ -55,20 +55,17 @@ impl Roles {
         let listener = TcpListener::bind(address).await.map_err(|source| AgentError::Listen { address, source })?;
         let server = Server::start(server_config(config), open_journal(folders)?).await?;
         let end = CancellationToken::new();
-        let (client, node) = if config.client.enabled {
-            let drivers = drivers(&setup)?;
-            let client = Client::start(client_config(&setup), Arc::new(server.clone()), drivers.clone()).await?;
-            let node = NodeSide { id: client.node_id(), alloc_dir: folders.allocations.clone(), drivers };
-            (Some(client), Some(node))
+        let client = if config.client.enabled {
+            Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers(&setup)?).await?)
         } else {
-            (None, None)
+            None
         };
         let options = HttpOptions {
             access: Access { origins: Vec::new(), hosts: vec![host_of(&listeners.http.advertise)] },
             response_headers: config.http_api_response_headers.clone(),
             connections_per_client_max: 100,
         };
-        let http = Http::new(server.clone(), node, agent_info(&setup), &options, end.clone())?;
+        let http = Http::new(server.clone(), client.clone(), agent_info(&setup), &options, end.clone())?;
         let http = tokio::spawn(http.serve(listener));
         Ok(Self { server, client, http, end, folders: setup.folders, dev: setup.config.dev, _lock: lock })
     }

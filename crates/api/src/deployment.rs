@@ -67,6 +67,18 @@ pub struct DeploymentPromoteRequest {
     pub groups: Vec<String>,
 }
 
+/// `PUT /v1/deployment/allocation-health/:id`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct DeploymentAllocHealthRequest {
+    #[serde(rename = "DeploymentID")]
+    pub deployment_id: String,
+    #[serde(rename = "HealthyAllocationIDs", with = "null_if_empty")]
+    pub healthy_allocation_ids: Vec<String>,
+    #[serde(rename = "UnhealthyAllocationIDs", with = "null_if_empty")]
+    pub unhealthy_allocation_ids: Vec<String>,
+}
+
 /// `PUT /v1/deployment/fail/:id`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -53,8 +53,8 @@ pub use connect::{
 };
 pub use decode::{DecodeError, Fault, decode, from_value};
 pub use deployment::{
-    Deployment, DeploymentFailRequest, DeploymentPauseRequest, DeploymentPromoteRequest, DeploymentState,
-    DeploymentUpdateResponse,
+    Deployment, DeploymentAllocHealthRequest, DeploymentFailRequest, DeploymentPauseRequest, DeploymentPromoteRequest,
+    DeploymentState, DeploymentUpdateResponse,
 };
 pub use diff::{FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff};
 pub use evaluation::{Evaluation, EvaluationStub};

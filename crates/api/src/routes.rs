@@ -59,6 +59,7 @@ pub const ROUTES: &[Route] = &[
     write("/v1/deployment/fail/{deployment}"),
     write("/v1/deployment/pause/{deployment}"),
     write("/v1/deployment/promote/{deployment}"),
+    write("/v1/deployment/allocation-health/{deployment}"),
     get("/v1/nodes"),
     get("/v1/node/{node}"),
     get("/v1/node/{node}/allocations"),

@@ -5,21 +5,22 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use futures_util::future::{BoxFuture, FutureExt, select_all};
+use longshore_client::Client;
 use longshore_model::LogIndex;
 use longshore_server::Server;
 use longshore_state::{State, Table};
 use tokio_util::sync::CancellationToken;
 
+use crate::AgentInfo;
 use crate::error::{ApiError, Result};
 use crate::params::{Params, ReadOptions};
-use crate::{AgentInfo, NodeSide};
 
 /// What routes reach.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) server: Server,
     /// `None` on an agent that is no node.
-    pub(crate) node: Option<Arc<NodeSide>>,
+    pub(crate) client: Option<Client>,
     pub(crate) agent: Arc<AgentInfo>,
     /// Cancelled when the agent ends: nothing waits beyond it.
     pub(crate) end: CancellationToken,

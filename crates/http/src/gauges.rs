@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use longshore_api::GaugeValue;
 use longshore_driver::ImageReport;
 use longshore_model::{ClientStatus, EvalStatus, JobStatus, Node, NodeId};
+use longshore_server::EvaluationCounts;
 use longshore_state::State;
 
 type Labels = BTreeMap<String, String>;
@@ -16,6 +17,18 @@ pub(crate) struct Gauges(Vec<GaugeValue>);
 impl Gauges {
     fn add(&mut self, name: &str, value: f64, labels: &Labels) {
         self.0.push(GaugeValue { name: name.to_owned(), value, labels: labels.clone() });
+    }
+
+    pub(crate) fn of_evaluations(&mut self, counts: EvaluationCounts) {
+        for (what, count) in [
+            ("broker.total_ready", counts.ready),
+            ("broker.total_unacked", counts.unacknowledged),
+            ("broker.total_pending", counts.pending),
+            ("broker.total_waiting", counts.waiting),
+            ("blocked_evals.total_blocked", counts.blocked),
+        ] {
+            self.add(&format!("nomad.nomad.{what}"), count as f64, &Labels::new());
+        }
     }
 
     pub(crate) fn of_server(&mut self, state: &State) {
@@ -44,9 +57,8 @@ impl Gauges {
                 }
             }
         }
-        let blocked = || state.evaluations().filter(|eval| eval.status == EvalStatus::Blocked);
-        self.add("nomad.nomad.blocked_evals.total_blocked", blocked().count() as f64, &none);
-        let escaped = blocked().filter(|eval| eval.escaped_computed_class).count();
+        let blocked = state.evaluations().filter(|eval| eval.status == EvalStatus::Blocked);
+        let escaped = blocked.filter(|eval| eval.escaped_computed_class).count();
         self.add("nomad.nomad.blocked_evals.total_escaped", escaped as f64, &none);
         self.add(
             "nomad.nomad.heartbeat.active",

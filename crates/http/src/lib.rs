@@ -19,7 +19,6 @@ mod serve;
 mod show;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -28,8 +27,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, any, get, put};
-use longshore_driver::Driver;
-use longshore_model::NodeId;
+use longshore_client::Client;
 use longshore_server::Server;
 use serde_json::Value;
 use tokio::net::TcpListener;
@@ -76,15 +74,6 @@ pub struct AgentInfo {
     pub prometheus_metrics: bool,
 }
 
-/// What of this agent's node the API reaches without a server in between.
-pub struct NodeSide {
-    pub id: NodeId,
-    /// The folder with a folder for each allocation.
-    pub alloc_dir: PathBuf,
-    /// The drivers, of which one may keep images.
-    pub drivers: Vec<Arc<dyn Driver>>,
-}
-
 /// How the API is served.
 #[derive(Debug, Clone, Default)]
 pub struct HttpOptions {
@@ -111,15 +100,15 @@ pub enum HttpError {
 }
 
 impl Http {
-    /// `end` ends blocking queries, streams and listeners.
+    /// `client` is the node in this process, when there is one. `end` ends blocking queries, streams and listeners.
     pub fn new(
         server: Server,
-        node: Option<NodeSide>,
+        client: Option<Client>,
         agent: AgentInfo,
         options: &HttpOptions,
         end: CancellationToken,
     ) -> Result<Self, HttpError> {
-        let context = Context { server, node: node.map(Arc::new), agent: Arc::new(agent), end: end.clone() };
+        let context = Context { server, client, agent: Arc::new(agent), end: end.clone() };
         let mut router = router(context, options.access.clone());
         for (name, value) in &options.response_headers {
             let (Ok(name), Ok(value)) = (name.parse::<HeaderName>(), value.parse::<HeaderValue>()) else {
@@ -183,6 +172,7 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/deployment/fail/{id}", writes(deployments::fail))
         .route("/v1/deployment/pause/{id}", writes(deployments::pause))
         .route("/v1/deployment/promote/{id}", writes(deployments::promote))
+        .route("/v1/deployment/allocation-health/{id}", writes(deployments::allocation_health))
         .route("/v1/nodes", reads(nodes::list))
         .route("/v1/node/{id}", reads(nodes::get))
         .route("/v1/node/{id}/allocations", reads(nodes::allocations))

@@ -15,6 +15,9 @@ pub enum ServerError {
     NotDurable(#[source] JournalError),
     #[error("the change could not be encoded")]
     Encode(#[source] Arc<serde_json::Error>),
+    /// A fault of Longshore itself; the log has where.
+    #[error("the server came upon a fault of its own and changed nothing; hint: the log has a panic message to report")]
+    Panicked,
     /// What the request names is not there: `job`, `eval`, `alloc`, `deployment` or `node`.
     #[error("{0} not found")]
     NotFound(&'static str),

@@ -87,12 +87,12 @@ fn stats(context: &Context) -> BTreeMap<String, BTreeMap<String, String>> {
         ),
         ("raft".to_owned(), area(vec![("applied_index", state.index().to_string()), ("state", "Leader".to_owned())])),
     ]);
-    if let Some(node) = &context.node {
-        let live = state.allocations_of_node(node.id).filter(|alloc| !alloc.client_status.is_terminal()).count();
+    if let Some(client) = &context.client {
+        let allocations: usize = client.allocation_counts().values().sum();
         let rows = vec![
-            ("node_id", node.id.to_string()),
+            ("node_id", client.node_id().to_string()),
             ("known_servers", context.agent.rpc_address.clone()),
-            ("num_allocations", live.to_string()),
+            ("num_allocations", allocations.to_string()),
         ];
         stats.insert("client".to_owned(), area(rows));
     }
@@ -128,10 +128,10 @@ pub(crate) async fn health(ask: Ask) -> Result<Response> {
 
 /// `None` when this agent is no node and nobody asked for one.
 fn client_health(context: &Context, asked: bool) -> Option<api::AgentHealth> {
-    let Some(node) = &context.node else {
+    let Some(client) = &context.client else {
         return asked.then(|| api::AgentHealth { ok: false, message: "client not enabled".to_owned() });
     };
-    let status = context.server.snapshot().node(node.id).map(|known| known.status);
+    let status = context.server.snapshot().node(client.node_id()).map(|known| known.status);
     let message = match status {
         Some(NodeStatus::Ready) => "ok".to_owned(),
         Some(other) => format!("the server holds this node to be {}", other.word()),

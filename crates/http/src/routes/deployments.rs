@@ -2,7 +2,7 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::response::Response;
 use longshore_api as api;
-use longshore_model::{Deployment, DeploymentId};
+use longshore_model::{AllocId, Deployment, DeploymentId};
 use longshore_server::DeploymentAnswer;
 use longshore_state::{State, Table};
 
@@ -86,13 +86,21 @@ pub(crate) async fn promote(ask: Ask, Path(path): Path<String>, body: Body) -> R
     let request: api::DeploymentPromoteRequest = body::json(body).await?;
     same_id(&request.deployment_id, &path)?;
     let id: DeploymentId = full_id("deployment", &path)?;
-    let state = ask.context.server.snapshot();
-    let deployment = state.deployment(id).ok_or_else(|| ApiError::server("deployment not found"))?;
-    if !deployment.status.is_active() {
-        return Err(ApiError::server("can't promote terminal deployment"));
-    }
-    // No deployment of this build has canaries; promoting one without simply succeeds.
-    written(&ask, DeploymentAnswer { eval: None, reverted_job_version: None, index: deployment.modify_index })
+    written(&ask, ask.context.server.promote_deployment(id).await?)
+}
+
+/// `PUT /v1/deployment/allocation-health/{deployment}`.
+pub(crate) async fn allocation_health(ask: Ask, Path(path): Path<String>, body: Body) -> Result<Response> {
+    let request: api::DeploymentAllocHealthRequest = body::json(body).await?;
+    same_id(&request.deployment_id, &path)?;
+    let id: DeploymentId = full_id("deployment", &path)?;
+    let healthy = ids(&request.healthy_allocation_ids)?;
+    let unhealthy = ids(&request.unhealthy_allocation_ids)?;
+    written(&ask, ask.context.server.set_allocation_health(id, healthy, unhealthy).await?)
+}
+
+fn ids(texts: &[String]) -> Result<Vec<AllocId>> {
+    texts.iter().map(|text| full_id("alloc", text)).collect()
 }
 
 fn same_id(in_body: &str, in_path: &str) -> Result<()> {

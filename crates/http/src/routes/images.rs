@@ -9,7 +9,7 @@ use crate::reply;
 use crate::show::image;
 
 pub(super) fn keeper(context: &Context) -> Option<&dyn Images> {
-    context.node.as_ref()?.drivers.iter().find_map(|driver| driver.images())
+    context.client.as_ref()?.images().into_iter().next().map(|(_, images)| images)
 }
 
 /// `GET /v1/client/images`.

@@ -1,6 +1,5 @@
 //! The logs of tasks on this node: whole or followed, as frames or as they are.
 
-use std::path::Path as FilePath;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -11,8 +10,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures_util::stream;
 use longshore_api::StreamFrame;
-use longshore_logs::{LogFrame, LogOrigin, LogReader, LogStream, file_name};
-use longshore_model::{AllocId, Allocation};
+use longshore_client::{Client, ReadLogError};
+use longshore_logs::{LogFrame, LogOrigin, LogReader, LogStream};
+use longshore_model::AllocId;
 use tokio_util::sync::CancellationToken;
 use tracing::warn;
 
@@ -81,31 +81,35 @@ fn wanted(ask: &Ask) -> Result<Wanted> {
 }
 
 fn open(context: &Context, id: &str, wanted: &Wanted) -> Result<LogReader> {
-    let alloc_id: AllocId = full_id("alloc", id)?;
-    let state = context.server.snapshot();
-    let alloc = state
-        .allocation(alloc_id)
-        .ok_or_else(|| ApiError::not_found(format!("Unknown allocation {:?}", alloc_id.to_string())))?;
-    let node = match &context.node {
-        Some(node) if node.id == alloc.node => node,
-        _ => return Err(ApiError::not_found("No path to node")),
+    let alloc: AllocId = full_id("alloc", id)?;
+    let read = |client: &Client| {
+        client.logs(alloc, &wanted.task, wanted.stream, wanted.origin, wanted.offset_bytes, wanted.follow)
     };
-    let known = alloc.job_spec.group(&alloc.group).is_some_and(|group| group.task(&wanted.task).is_some());
-    if !known {
-        return Err(ApiError::bad_request(format!("unknown task name {:?}", wanted.task)));
+    match context.client.as_ref().map(read) {
+        Some(Ok(reader)) => Ok(reader),
+        Some(Err(why @ ReadLogError::UnknownTask(_))) => Err(ApiError::bad_request(why.to_string())),
+        Some(Err(why @ ReadLogError::NotStarted(_))) => Err(ApiError::not_found(why.to_string())),
+        Some(Err(why @ ReadLogError::Log(_))) => Err(ApiError::server(with_causes(&why))),
+        Some(Err(ReadLogError::UnknownAllocation(_))) | None => Err(not_here(context, alloc, wanted)),
     }
-    let folder = node.alloc_dir.join(alloc_id.to_string()).join("alloc/logs");
-    if !has_started(alloc, &folder, wanted) {
-        return Err(ApiError::not_found(format!("task {:?} not started yet. No logs available", wanted.task)));
-    }
-    LogReader::open(folder, &wanted.task, wanted.stream, wanted.origin, wanted.offset_bytes, wanted.follow)
-        .map_err(|why| ApiError::server(with_causes(&why)))
 }
 
-/// The node's report may be some moments behind the files.
-fn has_started(alloc: &Allocation, folder: &FilePath, wanted: &Wanted) -> bool {
-    let reported = alloc.task_states.get(&wanted.task).is_some_and(|state| !state.started_at.is_never());
-    (reported && folder.is_dir()) || folder.join(file_name(&wanted.task, wanted.stream, 0)).exists()
+/// What the server knows of an allocation that this node does not have.
+fn not_here(context: &Context, id: AllocId, wanted: &Wanted) -> ApiError {
+    let state = context.server.snapshot();
+    let Some(alloc) = state.allocation(id) else {
+        return ApiError::not_found(format!("Unknown allocation {:?}", id.to_string()));
+    };
+    if context.client.as_ref().is_none_or(|client| client.node_id() != alloc.node) {
+        return ApiError::not_found("No path to node");
+    }
+    // The node has not taken it in yet, or has collected it.
+    let has_task = alloc.job_spec.group(&alloc.group).is_some_and(|group| group.task(&wanted.task).is_some());
+    if has_task {
+        ApiError::not_found(ReadLogError::NotStarted(wanted.task.clone()).to_string())
+    } else {
+        ApiError::bad_request(ReadLogError::UnknownTask(wanted.task.clone()).to_string())
+    }
 }
 
 /// The stream of a body. It ends with the log, with the agent, or when the client goes away.

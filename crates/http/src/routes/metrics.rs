@@ -24,8 +24,9 @@ pub(crate) async fn metrics(ask: Ask) -> Result<Response> {
     let state = context.server.snapshot();
     let mut gauges = Gauges::default();
     gauges.of_server(&state);
-    if let Some(node) = &context.node {
-        gauges.of_node(&state, node.id);
+    gauges.of_evaluations(context.server.evaluation_counts());
+    if let Some(client) = &context.client {
+        gauges.of_node(&state, client.node_id());
     }
     if let Some(images) = keeper(context) {
         match images.list().await {

@@ -228,12 +228,11 @@ pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
 
 /// What this node's drivers say against the `config` of tasks.
 fn driver_faults(ask: &Ask, job: &Job) -> Vec<String> {
-    let Some(node) = &ask.context.node else { return Vec::new() };
+    let Some(client) = &ask.context.client else { return Vec::new() };
     let mut faults = Vec::new();
     for group in &job.groups {
         for task in &group.tasks {
-            let driver = node.drivers.iter().find(|driver| driver.name() == task.driver);
-            if let Some(Err(why)) = driver.map(|driver| driver.check_config(&task.config)) {
+            if let Some(Err(why)) = client.check_config(&task.driver, &task.config) {
                 faults.push(format!("group {:?} → task {:?}: config: {}", group.name, task.name, with_causes(&why)));
             }
         }

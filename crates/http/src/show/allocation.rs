@@ -58,11 +58,7 @@ pub(crate) fn with_job(alloc: &Allocation, job: api::Job) -> api::Allocation {
         deployment_id: id(alloc.deployment),
         deployment_status: alloc.deployment_status.map(deployment_status),
         reschedule_tracker: tracker(&alloc.reschedule_tracker),
-        network_status: alloc.network_status.as_ref().map(|network| api::AllocNetworkStatus {
-            interface_name: network.interface_name.clone(),
-            address: network.address.clone(),
-            dns: None,
-        }),
+        network_status: network_status(alloc),
         followup_eval_id: id(alloc.followup_eval),
         create_index: alloc.create_index.0,
         modify_index: alloc.modify_index.0,
@@ -104,6 +100,12 @@ pub(crate) fn stub(alloc: &Allocation, fields: StubFields) -> api::AllocListStub
         create_time: alloc.create_time.as_nanoseconds(),
         modify_time: alloc.modify_time.as_nanoseconds(),
     }
+}
+
+/// Empty for tasks on the host's network; absent until the node has said something.
+fn network_status(alloc: &Allocation) -> Option<api::AllocNetworkStatus> {
+    let known = alloc.network_status.clone().or_else(|| (!alloc.task_states.is_empty()).then(Default::default))?;
+    Some(api::AllocNetworkStatus { interface_name: known.interface_name, address: known.address, dns: None })
 }
 
 fn task_states(alloc: &Allocation) -> BTreeMap<String, api::TaskState> {

@@ -247,6 +247,7 @@ async fn words_and_codes() {
             assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8", "{method} {path}");
         }
     }
+    world.close().await;
 }
 
 #[tokio::test]
@@ -260,6 +261,7 @@ async fn what_is_not_there_tells_the_index_of_its_table() {
         assert!(answer.index() >= 1, "{path}");
         assert_eq!((answer.header("x-nomad-knownleader"), answer.header("x-nomad-lastcontact")), ("true", "0"));
     }
+    world.close().await;
 }
 
 #[tokio::test]
@@ -273,6 +275,7 @@ async fn a_job_with_faults_is_refused_with_every_reason() {
     let validated = world.put("/v1/validate/job", &no_tasks).await.json();
     assert_eq!(validated["Error"], json!(answer.text()));
     assert!(!validated["ValidationErrors"].as_array().unwrap().is_empty());
+    world.close().await;
 }
 
 #[tokio::test]
@@ -282,4 +285,5 @@ async fn a_job_file_with_an_error_points_at_the_line() {
     let answer = world.put("/v1/jobs/parse", &json!({ "JobHCL": hcl })).await;
     assert_eq!(answer.status, 400);
     assert!(answer.text().starts_with("input.hcl:3:3: "), "{}", answer.text());
+    world.close().await;
 }

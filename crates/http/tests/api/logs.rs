@@ -3,15 +3,17 @@
 use axum::body::Body;
 use axum::http::Request;
 use http_body_util::BodyExt;
+use longshore_http::HttpOptions;
 use longshore_logs::{LogStream, RotatingWriter};
 use serde_json::json;
 use tower::ServiceExt;
 
+use crate::driver::Stage;
 use crate::world::{MINUTE, World, shop};
 
 /// A world with one running allocation, and the writer of its standard output.
 async fn world() -> (World, String, RotatingWriter) {
-    let world = World::new().await;
+    let world = World::with(Stage::new(false, true), &HttpOptions::default()).await;
     world.run(&shop("web")).await;
     let alloc = world.allocations("web").await[0]["ID"].as_str().unwrap().to_owned();
     let path = format!("/v1/client/fs/logs/{alloc}?task=httpd&type=stdout");
@@ -19,10 +21,10 @@ async fn world() -> (World, String, RotatingWriter) {
     assert_eq!((early.status, early.text().as_str()), (404, "task \"httpd\" not started yet. No logs available"));
     let unknown = world.get(&path.replace("httpd", "nobody")).await;
     assert_eq!((unknown.status, unknown.text().as_str()), (400, "unknown task name \"nobody\""));
-    let folder = world.alloc_dir.path().join(&alloc).join("alloc/logs");
-    std::fs::create_dir_all(&folder).unwrap();
-    let writer = RotatingWriter::open(&folder, "httpd", LogStream::Stdout, 10, 1 << 20).unwrap();
+    world.driver.let_start();
     world.all_run().await;
+    let folder = world.folder.path().join("alloc").join(&alloc).join("alloc/logs");
+    let writer = RotatingWriter::open(&folder, "httpd", LogStream::Stdout, 10, 1 << 20).unwrap();
     (world, path, writer)
 }
 
@@ -37,6 +39,7 @@ async fn whole_logs() {
     );
     let plain = world.get(&format!("{path}&plain=true&origin=end&offset=7")).await;
     assert_eq!((plain.text().as_str(), plain.header("content-type")), ("line 2\n", "text/plain"));
+    world.close().await;
 }
 
 #[tokio::test]
@@ -52,6 +55,7 @@ async fn followed_logs_end_with_the_agent() {
     assert_eq!(piece.into_data().unwrap(), "new\n");
     world.end.cancel();
     assert!(tokio::time::timeout(MINUTE, body.frame()).await.unwrap().is_none());
+    world.close().await;
 }
 
 #[tokio::test]
@@ -61,4 +65,5 @@ async fn a_quiet_stream_of_frames_says_that_it_lives() {
     let mut body = world.router().oneshot(request).await.unwrap().into_body();
     let piece = tokio::time::timeout(MINUTE, body.frame()).await.unwrap().unwrap().unwrap();
     assert_eq!(piece.into_data().unwrap(), "{}");
+    world.close().await;
 }

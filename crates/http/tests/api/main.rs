@@ -4,6 +4,7 @@
 
 mod blocking;
 mod browsers;
+mod driver;
 mod errors;
 mod images;
 mod logs;

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::driver::Stage;
 use crate::world::{MINUTE, World};
 
 async fn listening(world: &World) -> (std::net::SocketAddr, tokio::task::JoinHandle<()>) {
@@ -38,6 +39,7 @@ async fn headers_are_written_as_clients_know_them() {
         assert!(answer.contains(part), "{part:?} in {answer}");
     }
     assert!(answer.ends_with("[]"), "{answer}");
+    world.close().await;
 }
 
 #[tokio::test]
@@ -57,6 +59,7 @@ async fn the_listener_ends_at_once_though_queries_wait() {
     assert!(waiting.await.unwrap().starts_with("HTTP/1.1 200 OK"));
     assert!(TcpStream::connect(address).await.is_err());
     drop(idle);
+    world.close().await;
 }
 
 #[tokio::test]
@@ -73,11 +76,14 @@ async fn two_gigabytes_are_refused_before_they_come() {
     assert!(answer.starts_with("HTTP/1.1 413 Payload Too Large"), "{answer}");
     assert!(answer.contains("larger than the limit for request bodies, 32 MiB"), "{answer}");
     assert_eq!(world.get("/v1/jobs").await.status, 200, "the agent goes on");
+    world.close().await;
 }
 
 #[tokio::test]
 async fn connections_of_one_client_have_a_limit() {
-    let world = World::with(Vec::new(), &HttpOptions { connections_per_client_max: 1, ..HttpOptions::default() }).await;
+    let world =
+        World::with(Stage::new(true, true), &HttpOptions { connections_per_client_max: 1, ..HttpOptions::default() })
+            .await;
     let (address, _serving) = listening(&world).await;
     let mut first = TcpStream::connect(address).await.unwrap();
     first.write_all(b"GET /v1/regions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").await.unwrap();
@@ -85,6 +91,7 @@ async fn connections_of_one_client_have_a_limit() {
     first.read_exact(&mut some).await.unwrap();
     let refused = exchange(address, "").await;
     assert!(refused.starts_with("HTTP/1.1 429 "), "{refused}");
+    world.close().await;
 }
 
 #[tokio::test]
@@ -99,6 +106,7 @@ async fn answers_are_packed_and_indented_on_demand() {
     assert_eq!(world.get("/v1/status/peers?pretty").await.text(), "[\n    \"127.0.0.1:4647\"\n]\n");
     assert_eq!(world.get("/v1/status/peers?pretty=0").await.text(), "[\"127.0.0.1:4647\"]");
     assert_eq!(world.get("/v1/status/leader").await.text(), "\"127.0.0.1:4647\"");
+    world.close().await;
 }
 
 #[tokio::test]
@@ -106,14 +114,16 @@ async fn the_root_leads_to_the_pages() {
     let world = World::new().await;
     let answer = world.get("/?a=b").await;
     assert_eq!((answer.status, answer.header("location")), (307, "/ui/?a=b"));
+    world.close().await;
 }
 
 #[tokio::test]
 async fn configured_headers_are_on_every_answer() {
     let response_headers = [("X-Frame-Options".to_owned(), "DENY".to_owned())].into();
-    let world = World::with(Vec::new(), &HttpOptions { response_headers, ..HttpOptions::default() }).await;
+    let world = World::with(Stage::new(true, true), &HttpOptions { response_headers, ..HttpOptions::default() }).await;
     assert_eq!(world.get("/v1/jobs").await.header("x-frame-options"), "DENY");
     assert_eq!(world.get("/nothing").await.header("x-frame-options"), "DENY");
+    world.close().await;
 }
 
 #[tokio::test]
@@ -124,4 +134,5 @@ async fn metrics_are_told_in_both_forms() {
     assert!(text.text().contains("\nnomad_client_unallocated_memory{datacenter=\"dc1\","), "{}", text.text());
     let json = world.get("/v1/metrics").await.json();
     assert!(json["Timestamp"].as_str().unwrap().ends_with("0 +0000 UTC"), "{}", json["Timestamp"]);
+    world.close().await;
 }

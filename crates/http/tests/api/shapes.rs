@@ -145,6 +145,7 @@ async fn answers_have_the_recorded_shapes() {
     let stopped = world.put(&format!("/v1/allocation/{alloc}/stop"), &json!({})).await.json();
     check("122-allocation-stop.json", &stopped);
     check("442-job-deregister.json", &world.ask("DELETE", "/v1/job/shop-web", axum::body::Body::empty()).await.json());
+    world.close().await;
 }
 
 /// Every promised route is there: it answers something else than "no such path" and "not this way".
@@ -173,4 +174,5 @@ async fn every_promised_route_is_served() {
             assert!(answer.status != 404 || !answer.body.is_empty(), "{method} {path} is not served");
         }
     }
+    world.close().await;
 }

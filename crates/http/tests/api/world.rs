@@ -1,4 +1,4 @@
-//! A server without a disk, a node that only says what it is told to say, and requests to the router.
+//! A server without a disk, a node with a driver that runs nothing, and requests to the router.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use longshore_driver::Driver;
-use longshore_http::{AgentInfo, Http, HttpOptions, NodeSide};
+use longshore_client::{Client, ClientConfig};
+use longshore_http::{AgentInfo, Http, HttpOptions};
 use longshore_journal::MemoryJournal;
-use longshore_link::ServerLink;
-use longshore_model::{
-    AllocNetworkStatus, AllocationReport, ClientStatus, Eligibility, LogIndex, Node, NodeDriver, NodeId, NodeNetwork,
-    NodeStatus, Resources, TaskEvent, TaskPhase, TaskState, Timestamp,
-};
+use longshore_model::NodeId;
 use longshore_server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
+
+use crate::driver::Stage;
 
 pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) http: Http,
     pub(crate) end: CancellationToken,
     pub(crate) node: NodeId,
-    /// Where the node's allocations would have their folders.
-    pub(crate) alloc_dir: tempfile::TempDir,
+    pub(crate) client: Client,
+    pub(crate) driver: Arc<Stage>,
+    /// Holds the node's record, and below `alloc` the folders of its allocations.
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// A whole answer.
@@ -60,19 +60,41 @@ pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 
 impl World {
     pub(crate) async fn new() -> Self {
-        Self::with(Vec::new(), &HttpOptions::default()).await
+        Self::with(Stage::new(true, true), &HttpOptions::default()).await
     }
 
-    pub(crate) async fn with(drivers: Vec<Arc<dyn Driver>>, options: &HttpOptions) -> Self {
+    pub(crate) async fn with(driver: Stage, options: &HttpOptions) -> Self {
         let config = ServerConfig { workers: 1, ..ServerConfig::default() };
         let server = Server::start(config, MemoryJournal::default().open()).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = ClientConfig::new(folder.path().join("client"), folder.path().join("alloc"), "host-a");
+        config.http_address = "127.0.0.1:4646".to_owned();
+        let driver = Arc::new(driver);
+        let client = Client::start(config, Arc::new(server.clone()), vec![driver.clone()]).await.unwrap();
         let end = CancellationToken::new();
-        let id = NodeId::from_u128(0x7053_6901_7b6d_26e9_2488_3dcc_6ae4_b468);
-        let alloc_dir = tempfile::tempdir().unwrap();
-        let side = NodeSide { id, alloc_dir: alloc_dir.path().to_owned(), drivers };
-        let http = Http::new(server.clone(), Some(side), agent(), options, end.clone()).unwrap();
-        server.register(node(id)).await.unwrap();
-        Self { server, http, end, node: id, alloc_dir }
+        let http = Http::new(server.clone(), Some(client.clone()), agent(), options, end.clone()).unwrap();
+        let world = Self { server, node: client.node_id(), client, http, end, driver, folder };
+        world.node_is_ready().await;
+        world
+    }
+
+    async fn node_is_ready(&self) {
+        let mut index = 0;
+        loop {
+            let answer = self.get(&format!("/v1/nodes?index={index}&wait=30s")).await;
+            let nodes = answer.json();
+            if nodes[0]["Status"] == "ready" && nodes[0]["Drivers"]["docker"]["Healthy"] == true {
+                return;
+            }
+            index = answer.index();
+        }
+    }
+
+    /// Ends everything in order.
+    pub(crate) async fn close(self) {
+        self.end.cancel();
+        self.client.shutdown(true).await;
+        self.server.shutdown().await;
     }
 
     pub(crate) fn router(&self) -> Router {
@@ -137,36 +159,17 @@ impl World {
         list.as_array().unwrap().clone()
     }
 
-    /// The node says that all its pending allocations run, and are healthy.
+    /// Waits until all allocations run and are healthy.
     pub(crate) async fn all_run(&self) {
-        let state = self.server.snapshot();
-        let reports = state
-            .allocations_of_node(self.node)
-            .filter(|alloc| alloc.client_status == ClientStatus::Pending)
-            .map(|alloc| AllocationReport {
-                alloc: alloc.id,
-                client_status: ClientStatus::Running,
-                client_description: "Tasks are running".to_owned(),
-                task_states: alloc.resources.tasks.keys().map(|task| (task.clone(), running())).collect(),
-                healthy: Some((true, Timestamp::from_seconds(1_796_060_316))),
-                network_status: Some(AllocNetworkStatus::default()),
-            })
-            .collect();
-        self.server.report(self.node, reports).await.unwrap();
-    }
-}
-
-fn running() -> TaskState {
-    let at = Timestamp::from_seconds(1_796_060_313);
-    TaskState {
-        phase: TaskPhase::Running,
-        started_at: at,
-        events: vec![
-            TaskEvent::new("Received", at, "Task received by client"),
-            TaskEvent::new("Task Setup", at, "Building Task Directory").detail("message", "Building Task Directory"),
-            TaskEvent::new("Started", at, "Task started by client"),
-        ],
-        ..TaskState::default()
+        let well = |alloc: &Value| alloc["ClientStatus"] == "running" && alloc["DeploymentStatus"]["Healthy"] == true;
+        let mut index = 0;
+        loop {
+            let answer = self.get(&format!("/v1/allocations?index={index}&wait=30s")).await;
+            if answer.json().as_array().unwrap().iter().all(well) {
+                return;
+            }
+            index = answer.index();
+        }
     }
 }
 
@@ -182,57 +185,6 @@ fn agent() -> AgentInfo {
         serf_port: 4648,
         config: BTreeMap::from([("Region".to_owned(), json!("global"))]),
         prometheus_metrics: true,
-    }
-}
-
-fn node(id: NodeId) -> Node {
-    let driver = || NodeDriver {
-        detected: true,
-        healthy: true,
-        health_description: "Healthy".to_owned(),
-        update_time: Timestamp::from_seconds(1_796_060_255),
-        attributes: BTreeMap::from([("driver.docker".to_owned(), "true".to_owned())]),
-    };
-    let attributes = [
-        ("cpu.arch", "amd64"),
-        ("cpu.numcores", "2"),
-        ("driver.docker", "1"),
-        ("driver.mock_driver", "1"),
-        ("kernel.name", "linux"),
-        ("nomad.version", "1.6.3"),
-        ("os.name", "debian"),
-    ];
-    Node {
-        id,
-        name: "host-a".to_owned(),
-        datacenter: "dc1".to_owned(),
-        node_pool: "default".to_owned(),
-        class: "small".to_owned(),
-        computed_class: "v1:1".to_owned(),
-        http_address: "127.0.0.1:4646".to_owned(),
-        attributes: attributes.map(|(key, value)| (key.to_owned(), value.to_owned())).into(),
-        meta: BTreeMap::from([("rack".to_owned(), "r1".to_owned())]),
-        links: BTreeMap::new(),
-        resources: Resources { cpu_mhz: 4_200, memory_mb: 24_105, memory_max_mb: 0, disk_mb: 74_589 },
-        reserved: Resources { cpu_mhz: 100, memory_mb: 256, memory_max_mb: 0, disk_mb: 512 },
-        reserved_ports: vec![22],
-        min_dynamic_port: 20_000,
-        max_dynamic_port: 32_000,
-        networks: vec![NodeNetwork {
-            mode: "host".to_owned(),
-            device: "lo".to_owned(),
-            ip: "127.0.0.1".to_owned(),
-            cidr: "127.0.0.1/32".to_owned(),
-            speed_mbits: 1_000,
-        }],
-        drivers: BTreeMap::from([("docker".to_owned(), driver()), ("mock_driver".to_owned(), driver())]),
-        status: NodeStatus::Initializing,
-        status_description: String::new(),
-        status_updated_at: Timestamp::NEVER,
-        eligibility: Eligibility::Eligible,
-        events: Vec::new(),
-        create_index: LogIndex::default(),
-        modify_index: LogIndex::default(),
     }
 }
 
@@ -252,7 +204,7 @@ pub(crate) fn shop(id: &str) -> Value {
                 "Resources": {"CPU": 50, "MemoryMB": 32}, "LogConfig": {"MaxFiles": 2, "MaxFileSizeMB": 5}
             }]
         }],
-        "Update": {"MaxParallel": 1, "HealthCheck": "task_states", "MinHealthyTime": 2_000_000_000_i64,
+        "Update": {"MaxParallel": 1, "HealthCheck": "task_states", "MinHealthyTime": 10_000_000_i64,
                    "HealthyDeadline": 20_000_000_000_i64, "ProgressDeadline": 40_000_000_000_i64, "AutoRevert": true}
     })
 }

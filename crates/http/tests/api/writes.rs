@@ -46,6 +46,7 @@ async fn a_job_lives_through_versions_revert_stop_and_purge() {
     assert_eq!(world.get("/v1/job/a/b").await.status, 404);
     let unknown = world.ask("DELETE", "/v1/job/a/b", Body::empty()).await.json();
     assert_eq!(unknown["EvalID"], "");
+    world.close().await;
 }
 
 #[tokio::test]
@@ -64,6 +65,7 @@ async fn a_job_without_room_tells_why() {
     let blocked = world.get("/v1/evaluations?status=blocked").await.json();
     assert_eq!(blocked.as_array().unwrap().len(), 1);
     assert_eq!(blocked[0]["ID"], eval["BlockedEval"]);
+    world.close().await;
 }
 
 #[tokio::test]
@@ -76,6 +78,7 @@ async fn names_in_any_case_are_read() {
     assert_ne!(registered["EvalID"], "");
     let job = world.get("/v1/job/low").await.json();
     assert_eq!(job["TaskGroups"][0]["Tasks"][0]["Config"], json!({"run_for": "1s"}));
+    world.close().await;
 }
 
 #[tokio::test]
@@ -88,6 +91,7 @@ async fn counts_may_be_kept() {
     assert_eq!(world.get("/v1/job/web").await.json()["TaskGroups"][0]["Count"], 2);
     world.put("/v1/jobs", &json!({"Job": job})).await.json();
     assert_eq!(world.get("/v1/job/web").await.json()["TaskGroups"][0]["Count"], 5);
+    world.close().await;
 }
 
 #[tokio::test]
@@ -112,6 +116,7 @@ async fn lists_come_in_pages_and_by_prefix() {
     let alloc = world.allocations("beta").await[0]["ID"].as_str().unwrap().to_owned();
     let found = world.get(&format!("/v1/allocations?prefix={}", &alloc[..8])).await.json();
     assert_eq!(found[0]["ID"], json!(alloc));
+    world.close().await;
 }
 
 #[tokio::test]
@@ -122,4 +127,5 @@ async fn system_gc_forgets_what_has_ended() {
     world.evaluated(stopped["EvalID"].as_str().unwrap()).await;
     let answer = world.ask("PUT", "/v1/system/gc", Body::empty()).await;
     assert_eq!((answer.status, answer.text().as_str()), (200, ""));
+    world.close().await;
 }

@@ -1,0 +1,142 @@
+//! A driver named `docker` that runs nothing: its tasks start when the test lets them, and run until they are stopped.
+//! It knows two images.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use async_trait::async_trait;
+use longshore_driver::{
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, ImageExplanation, ImageHolder,
+    ImageReport, Images, KnownAllocation, Provenance, Recovered, StartRequest, Started, TaskHandle, TaskId,
+};
+use longshore_model::{AllocId, Timestamp};
+use longshore_values::GoDuration;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) struct Stage {
+    may_start: watch::Sender<bool>,
+    running: Mutex<BTreeMap<TaskId, CancellationToken>>,
+    has_images: bool,
+}
+
+impl Stage {
+    pub(crate) fn new(may_start: bool, has_images: bool) -> Self {
+        Self { may_start: watch::Sender::new(may_start), running: Mutex::default(), has_images }
+    }
+
+    pub(crate) fn let_start(&self) {
+        self.may_start.send_replace(true);
+    }
+
+    fn stopped(&self, task: &TaskId) -> CancellationToken {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).entry(task.clone()).or_default().clone()
+    }
+}
+
+#[async_trait]
+impl Driver for Stage {
+    fn name(&self) -> &'static str {
+        "docker"
+    }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { send_signals: false, exec: false, image_isolation: true, dies_with_agent: true }
+    }
+    async fn fingerprint(&self) -> Fingerprint {
+        Fingerprint {
+            detected: true,
+            healthy: true,
+            description: "Healthy".to_owned(),
+            attributes: BTreeMap::from([("driver.docker".to_owned(), "true".to_owned())]),
+        }
+    }
+    async fn fingerprint_changed(&self) {
+        std::future::pending().await
+    }
+    fn check_config(&self, config: &Value) -> Result<(), DriverError> {
+        match config.get("colour") {
+            Some(_) => Err(DriverError::fatal("`colour` is no option of this driver")),
+            None => Ok(()),
+        }
+    }
+    async fn accept(&self, _: AcceptRequest) -> Result<(), DriverError> {
+        Ok(())
+    }
+    async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
+        let mut gate = self.may_start.subscribe();
+        gate.wait_for(|open| *open).await.map_err(|_| DriverError::cancelled("the test is over"))?;
+        self.stopped(&request.id);
+        let handle = TaskHandle { id: request.id, driver: "docker".to_owned(), state: Value::Null };
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let started_at = Timestamp::from_nanoseconds(since.as_nanos().try_into().unwrap());
+        Ok(Started { handle, address: None, started_at })
+    }
+    async fn recover(&self, _: &TaskHandle, _: StartRequest) -> Result<Recovered, DriverError> {
+        Ok(Recovered::Gone)
+    }
+    async fn wait(&self, handle: &TaskHandle) -> Result<ExitResult, DriverError> {
+        self.stopped(&handle.id).cancelled().await;
+        Ok(ExitResult { exit_code: 0, signal: 0, oom_killed: false, message: String::new() })
+    }
+    async fn stop(&self, handle: &TaskHandle, _: &str, _: GoDuration) -> Result<(), DriverError> {
+        self.stopped(&handle.id).cancel();
+        Ok(())
+    }
+    async fn destroy(&self, _: &TaskHandle) -> Result<(), DriverError> {
+        Ok(())
+    }
+    async fn signal(&self, _: &TaskHandle, _: &str) -> Result<(), DriverError> {
+        Ok(())
+    }
+    async fn forget(&self, _: AllocId, _: Timestamp) -> Result<(), DriverError> {
+        Ok(())
+    }
+    async fn restore(&self, _: Vec<KnownAllocation>) -> Result<(), DriverError> {
+        Ok(())
+    }
+    fn images(&self) -> Option<&dyn Images> {
+        self.has_images.then_some(self)
+    }
+    async fn shutdown(&self) {}
+}
+
+#[async_trait]
+impl Images for Stage {
+    async fn list(&self) -> Result<Vec<ImageReport>, DriverError> {
+        Ok(reports())
+    }
+    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError> {
+        let found = reports().into_iter().find(|report| report.name == name);
+        Ok(found.map(|report| ImageExplanation { report, lines: vec!["a task holds it".to_owned()] }))
+    }
+    async fn keeper_note(&self) -> Option<String> {
+        None
+    }
+}
+
+fn reports() -> Vec<ImageReport> {
+    let report = |name: &str| ImageReport {
+        name: name.to_owned(),
+        content_id: "sha256:0123".to_owned(),
+        size_bytes: 4_000_000,
+        provenance: Provenance::Obtained,
+        state: "idle".to_owned(),
+        holders: Vec::new(),
+        reason: "nobody needs it".to_owned(),
+        due_at: Some(Timestamp::from_seconds(1_796_060_496)),
+        idle_since: Some(Timestamp::from_seconds(1_796_060_316)),
+        last_used_at: Some(Timestamp::from_seconds(1_796_060_313)),
+        progress: String::new(),
+    };
+    let holder = ImageHolder { kind: "task".to_owned(), id: "a1".to_owned(), task: "httpd".to_owned() };
+    let held = ImageReport {
+        state: "held".to_owned(),
+        holders: vec![holder],
+        due_at: None,
+        idle_since: None,
+        ..report("127.0.0.1:5000/demo/web:1")
+    };
+    vec![report("redis:7"), held]
+}
