@@ -49,13 +49,18 @@ impl Span {
 /// Whether a line had better not be repeated in a message: it names something that is kept secret.
 fn may_hold_a_secret(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
-    let named = ["token", "secret", "password", "encrypt"].iter().any(|word| line.contains(word));
     // `auth = "user:password"`, but not the block `auth { config = "/path" }`.
     let login = line.split("auth").skip(1).any(|after| {
         let after = after.trim_start_matches(['"', ' ', '\t']);
         after.starts_with('=') || after.starts_with(':')
     });
-    named || login
+    names_a_secret(&line) || login
+}
+
+/// Whether a name, or a line with one, gives a secret away as such.
+pub(crate) fn names_a_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["token", "secret", "password", "encrypt"].iter().any(|word| text.contains(word))
 }
 
 impl fmt::Debug for Span {

@@ -71,15 +71,16 @@ fn holders(view: &View, holders: &[ImageHolder]) -> String {
     table(&rows)
 }
 
-/// An id without its algorithm, cut to twelve characters as the engine's own tools do.
+/// An id of the engine's without its algorithm, cut to twelve characters as its own tools do; one of ours to eight.
 fn content_id(view: &View, id: &str) -> String {
     if view.verbose {
         return id.to_owned();
     }
-    match id.strip_prefix("sha256:") {
-        Some(hex) => hex.get(..12).unwrap_or(hex).to_owned(),
-        None if id.len() == 36 => view.id(id).to_owned(),
-        None => id.to_owned(),
+    let hex = id.strip_prefix("sha256:").unwrap_or(id);
+    match hex.len() {
+        64 => hex.get(..12).unwrap_or(hex).to_owned(),
+        36 => view.id(hex).to_owned(),
+        _ => hex.to_owned(),
     }
 }
 

@@ -52,7 +52,7 @@ fn logs_are_written_as_they_are() {
 #[test]
 fn images_are_listed_and_explained() {
     let agent = Agent::start();
-    let image = json!({"Name": "web:1", "ID": "sha256:7614ae9453d1d87e", "SizeBytes": 2097152, "Provenance": "obtained", "State": "held", "Holds": 1});
+    let image = json!({"Name": "web:1", "ID": "sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631", "SizeBytes": 2097152, "Provenance": "obtained", "State": "held", "Holds": 1});
     agent.at("GET /v1/client/images", 200, 5, &json!({"Note": "", "Images": [image]}));
     agent.at(
         "GET /v1/client/image/127.0.0.1%3A5001%2Fweb%3A1",
@@ -74,7 +74,7 @@ fn images_are_listed_and_explained() {
     insta::assert_snapshot!(run_at(&agent.address, &["image", "explain", "127.0.0.1:5001/web:1"]), @"
     --- stdout
     Name       = web:1
-    ID         = sha256:7614ae9453d1d87e
+    ID         = sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631
     Size       = 2.0 MiB
     Provenance = obtained
     State      = held

@@ -245,6 +245,14 @@ fn later_wins_and_the_lists_that_grow_do() {
 }
 
 #[test]
+fn secrets_are_not_listed() {
+    let config = read("client { meta { api_token = \"s.123\" owner = \"ops\" } }");
+    let listed: Vec<&str> =
+        config.effective.iter().filter(|it| it.path.contains("meta")).map(|it| it.value.as_str()).collect();
+    assert_eq!(listed, ["***", "ops"]);
+}
+
+#[test]
 fn dev_defaults() {
     let config = AgentConfig::read(&inputs(&[])).unwrap();
     assert!(config.server.enabled && config.client.enabled && config.enable_debug);

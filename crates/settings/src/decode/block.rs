@@ -1,128 +1,13 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use longshore_values::{Diagnostic, GoDuration, Secret};
 
-use crate::error::Refusal;
-use crate::source::Origin;
-use crate::spelling::nearest;
-use crate::tree::{Node, Object, Tree, Value};
-
-/// A setting as it holds, and where it came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Effective {
-    /// Dotted: `plugin.docker.config.gc.image_delay`.
-    pub path: String,
-    /// As text; secrets read `***`.
-    pub value: String,
-    pub origin: Origin,
-}
-
-/// A value and where it came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given<T> {
-    pub value: T,
-    pub origin: Origin,
-}
-
-/// What decoding found: the value, what is to be told, and each setting that holds.
-#[derive(Debug, Clone)]
-pub struct Decoded<T> {
-    /// Good only when no diagnostic is an error.
-    pub value: T,
-    pub diagnostics: Vec<Diagnostic>,
-    pub effective: Vec<Effective>,
-}
-
-impl<T> Decoded<T> {
-    /// The value with warnings and settings, or everything that stands against it.
-    pub fn into_result(self) -> Result<Self, Refusal> {
-        if self.diagnostics.iter().any(Diagnostic::is_error) {
-            return Err(Refusal { diagnostics: self.diagnostics });
-        }
-        Ok(self)
-    }
-}
-
-impl Tree {
-    /// Reads this block into its owner's type. Keys that `read` does not ask for are errors.
-    pub fn decode<T>(&self, read: impl FnOnce(&mut Block<'_>) -> T) -> Decoded<T> {
-        let mut report = Report::default();
-        let mut block = Block::new(self.path.clone(), Origin::Default, self.object.clone(), &mut report);
-        let value = read(&mut block);
-        block.finish();
-        report.name_unknown_keys();
-        report.diagnostics.sort_by_key(|told| {
-            (told.severity, told.place.as_ref().map(|place| (place.file.clone(), place.line, place.column)))
-        });
-        Decoded { value, diagnostics: report.diagnostics, effective: report.effective }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Report {
-    diagnostics: Vec<Diagnostic>,
-    effective: Vec<Effective>,
-    /// Where a key belongs, as its owner says.
-    places: Vec<(String, String)>,
-    /// The keys that each block has, by the block's path.
-    known: BTreeMap<String, BTreeSet<String>>,
-    unknown: Vec<Unknown>,
-}
-
-#[derive(Debug)]
-struct Unknown {
-    path: String,
-    key: String,
-    is_block: bool,
-    at: Origin,
-}
-
-impl Report {
-    /// Turns each key that nobody took into an error with the likely right place; done last, when all keys are known.
-    fn name_unknown_keys(&mut self) {
-        for unknown in std::mem::take(&mut self.unknown) {
-            let summary = format!("{} unexpected keys {}", unknown.path, unknown.key).trim_start().to_owned();
-            let mut told = Diagnostic::error(summary).hint(self.hint(&unknown));
-            if let Some(place) = unknown.at.place() {
-                told = told.at(place);
-            }
-            self.diagnostics.push(told);
-        }
-    }
-
-    fn hint(&self, unknown: &Unknown) -> String {
-        if let Some((_, place)) = self.places.iter().rev().find(|(key, _)| *key == unknown.key) {
-            return format!("it belongs in {place}");
-        }
-        let holders = self.known.iter().filter(|(path, keys)| **path != unknown.path && keys.contains(&unknown.key));
-        let places: Vec<String> =
-            holders.take(3).map(|(path, _)| written_place(path, &unknown.key, unknown.is_block)).collect();
-        if !places.is_empty() {
-            return format!("it belongs in {}", places.join(", or in "));
-        }
-        match self.known.get(&unknown.path).and_then(|keys| nearest(&unknown.key, keys)) {
-            Some(near) => format!("did you mean {near:?}?"),
-            None => String::new(),
-        }
-    }
-}
-
-/// `plugin "docker" { config { gc { … } } }` for the block `gc` at `plugin.docker.config`.
-fn written_place(path: &str, key: &str, is_block: bool) -> String {
-    let inner = if is_block { format!("{key} {{ … }}") } else { format!("{key} = …") };
-    let mut parts: Vec<String> = path.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    if let [plugin, name, ..] = parts.as_slice()
-        && plugin == "plugin"
-    {
-        let labelled = format!("plugin {name:?}");
-        parts.splice(..2, [labelled]);
-    }
-    if parts.is_empty() {
-        return format!("the top level of the agent file: {inner}");
-    }
-    parts.iter().rev().fold(inner, |inside, part| format!("{part} {{ {inside} }}"))
-}
+use super::report::{Report, Unknown};
+use super::scalars::{go_bool, go_integer, is_off, scalar_text};
+use super::{Effective, Given};
+use crate::source::{Origin, names_a_secret};
+use crate::tree::{Node, Object, Value};
 
 /// A block while it is read, key by key.
 ///
@@ -135,11 +20,11 @@ pub struct Block<'a> {
     origin: Origin,
     object: Object,
     known: BTreeSet<String>,
-    report: &'a mut Report,
+    pub(super) report: &'a mut Report,
 }
 
 impl<'a> Block<'a> {
-    fn new(path: String, origin: Origin, object: Object, report: &'a mut Report) -> Self {
+    pub(super) fn new(path: String, origin: Origin, object: Object, report: &'a mut Report) -> Self {
         Self { path, origin, object, known: BTreeSet::new(), report }
     }
 
@@ -212,17 +97,19 @@ impl<'a> Block<'a> {
         self.report.diagnostics.push(told);
     }
 
-    fn take(&mut self, key: &str) -> Option<Node> {
+    pub(super) fn take(&mut self, key: &str) -> Option<Node> {
         self.known.insert(key.to_owned());
         self.object.entries.remove(key).map(|entry| entry.node)
     }
 
-    fn note(&mut self, key: &str, value: impl Into<String>, origin: &Origin) {
+    pub(super) fn note(&mut self, key: &str, value: impl Into<String>, origin: &Origin) {
         let path = self.path_of(key);
-        self.report.effective.push(Effective { path, value: value.into(), origin: origin.clone() });
+        // Free maps (options, meta, headers) may hold what their names give away as secret.
+        let value = if names_a_secret(&path) { "***".to_owned() } else { value.into() };
+        self.report.effective.push(Effective { path, value, origin: origin.clone() });
     }
 
-    fn wrong_kind(&mut self, key: &str, node: &Node, wanted: &str) {
+    pub(super) fn wrong_kind(&mut self, key: &str, node: &Node, wanted: &str) {
         let summary = format!("{} takes {wanted}, not {}", self.path_of(key), node.value.kind());
         self.refuse(&node.origin, summary, "");
     }
@@ -423,128 +310,6 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A list of texts.
-    pub fn take_strings(&mut self, key: &str) -> Option<Vec<String>> {
-        let node = self.take(key)?;
-        let Value::List(items) = &node.value else {
-            if let Value::Text(text) = &node.value {
-                self.note(key, format!("[{text:?}]"), &node.origin);
-                return Some(vec![text.clone()]);
-            }
-            self.wrong_kind(key, &node, "a list of texts");
-            return None;
-        };
-        let mut texts = Vec::with_capacity(items.len());
-        for item in items {
-            match scalar_text(&item.value) {
-                Some(text) => texts.push(text),
-                None => self.wrong_kind(key, item, "texts as its elements"),
-            }
-        }
-        self.note(key, format!("{texts:?}"), &node.origin);
-        Some(texts)
-    }
-
-    pub fn take_strings_or(&mut self, key: &str, default: &[&str]) -> Vec<String> {
-        match self.take_strings(key) {
-            Some(texts) => texts,
-            None => {
-                self.note(key, format!("{default:?}"), &Origin::Default);
-                default.iter().map(|text| (*text).to_owned()).collect()
-            }
-        }
-    }
-
-    /// A map of names to texts, as a block or an object.
-    pub fn take_given_map(&mut self, key: &str) -> BTreeMap<String, Given<String>> {
-        let Some(object) = self.take_object(key) else { return BTreeMap::new() };
-        let mut map = BTreeMap::new();
-        for (name, entry) in object.entries {
-            let dotted = format!("{key}.{name}");
-            match scalar_text(&entry.node.value) {
-                Some(text) => {
-                    self.note(&dotted, text.clone(), &entry.node.origin);
-                    map.insert(name, Given { value: text, origin: entry.node.origin });
-                }
-                None => self.wrong_kind(&dotted, &entry.node, "a text"),
-            }
-        }
-        map
-    }
-
-    pub fn take_map(&mut self, key: &str) -> BTreeMap<String, String> {
-        self.take_given_map(key).into_iter().map(|(name, given)| (name, given.value)).collect()
-    }
-
-    /// Reads the block at `key`; an absent one reads as an empty one.
-    pub fn take_block<T>(&mut self, key: &str, read: impl FnOnce(&mut Block<'_>) -> T) -> T {
-        let origin = self.origin_of(key).unwrap_or(Origin::Default);
-        let object = self.take_object(key).unwrap_or_default();
-        self.read_inner(key, origin, object, read)
-    }
-
-    /// Reads the block at `key` if it was given.
-    pub fn take_block_if_given<T>(&mut self, key: &str, read: impl FnOnce(&mut Block<'_>) -> T) -> Option<T> {
-        let origin = self.origin_of(key).unwrap_or(Origin::Default);
-        let object = self.take_object(key)?;
-        Some(self.read_inner(key, origin, object, read))
-    }
-
-    /// Reads each of the blocks that carry a name: `host_volume "data" { … }`.
-    pub fn take_named_blocks<T>(
-        &mut self,
-        key: &str,
-        mut read: impl FnMut(&str, &mut Block<'_>) -> T,
-    ) -> BTreeMap<String, T> {
-        let mut found = BTreeMap::new();
-        for (name, entry) in self.take_object(key).unwrap_or_default().entries {
-            let dotted = format!("{key}.{name}");
-            match entry.node.value {
-                Value::Object(object) => {
-                    let value = self.read_inner(&dotted, entry.node.origin, object, |block| read(&name, block));
-                    found.insert(name, value);
-                }
-                Value::Text(_) | Value::Number(_) | Value::Bool(_) | Value::List(_) => {
-                    let summary = format!("{} takes blocks with a name, not a value", self.path_of(key));
-                    self.refuse(&entry.key_origin, summary, format!("write {key} \"NAME\" {{ … }}"));
-                }
-            }
-        }
-        found
-    }
-
-    /// The block at `key` for somebody else to decode.
-    pub fn take_tree(&mut self, key: &str) -> Option<Tree> {
-        let object = self.take_object(key)?;
-        Some(Tree { path: self.path_of(key), object })
-    }
-
-    fn read_inner<T>(
-        &mut self,
-        key: &str,
-        origin: Origin,
-        object: Object,
-        read: impl FnOnce(&mut Block<'_>) -> T,
-    ) -> T {
-        let path = self.path_of(key);
-        let mut inner = Block::new(path, origin, object, self.report);
-        let value = read(&mut inner);
-        inner.finish();
-        value
-    }
-
-    fn take_object(&mut self, key: &str) -> Option<Object> {
-        let node = self.take(key)?;
-        match node.value {
-            Value::Object(object) => Some(object),
-            Value::List(items) if items.is_empty() => Some(Object::default()),
-            Value::Text(_) | Value::Number(_) | Value::Bool(_) | Value::List(_) => {
-                self.wrong_kind(key, &node, "a block");
-                None
-            }
-        }
-    }
-
     /// Accepts `key`, which this build does not act on: silently while all that it holds is `false` or empty, else with
     /// a warning.
     pub fn accept_unused_unless_off(&mut self, key: &str) {
@@ -570,58 +335,11 @@ impl<'a> Block<'a> {
     }
 
     /// Notes the keys that nobody asked for.
-    fn finish(mut self) {
+    pub(super) fn finish(mut self) {
         for (key, entry) in std::mem::take(&mut self.object.entries) {
             let is_block = matches!(entry.node.value, Value::Object(_));
             self.report.unknown.push(Unknown { path: self.path.clone(), key, is_block, at: entry.key_origin });
         }
         self.report.known.entry(self.path).or_default().extend(self.known);
     }
-}
-
-fn scalar_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) | Value::Number(text) => Some(text.clone()),
-        Value::Bool(value) => Some(value.to_string()),
-        Value::List(_) | Value::Object(_) => None,
-    }
-}
-
-fn is_off(value: &Value) -> bool {
-    match value {
-        Value::Bool(value) => !value,
-        Value::Text(text) | Value::Number(text) => text.is_empty() || text == "0" || text == "false",
-        Value::List(items) => items.is_empty(),
-        Value::Object(object) => object.entries.values().all(|entry| is_off(&entry.node.value)),
-    }
-}
-
-fn go_bool(text: &str) -> Option<bool> {
-    match text {
-        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
-        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
-        _ => None,
-    }
-}
-
-fn go_integer(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text),
-    };
-    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => i64::from_str_radix(hex, 16).ok()?,
-        None => match digits.parse::<i64>() {
-            Ok(value) => value,
-            // JSON writers print whole numbers as 3e9 or 3.0 too.
-            Err(_) => {
-                let value = digits.parse::<f64>().ok()?;
-                if value.fract() != 0.0 || value.abs() > 9e15 {
-                    return None;
-                }
-                value as i64
-            }
-        },
-    };
-    Some(if negative { -value } else { value })
 }

@@ -1,0 +1,48 @@
+use crate::tree::Value;
+
+pub(super) fn scalar_text(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) | Value::Number(text) => Some(text.clone()),
+        Value::Bool(value) => Some(value.to_string()),
+        Value::List(_) | Value::Object(_) => None,
+    }
+}
+
+pub(super) fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Bool(value) => !value,
+        Value::Text(text) | Value::Number(text) => text.is_empty() || text == "0" || text == "false",
+        Value::List(items) => items.is_empty(),
+        Value::Object(object) => object.entries.values().all(|entry| is_off(&entry.node.value)),
+    }
+}
+
+pub(super) fn go_bool(text: &str) -> Option<bool> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Some(false),
+        _ => None,
+    }
+}
+
+pub(super) fn go_integer(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => i64::from_str_radix(hex, 16).ok()?,
+        None => match digits.parse::<i64>() {
+            Ok(value) => value,
+            // JSON writers print whole numbers as 3e9 or 3.0 too.
+            Err(_) => {
+                let value = digits.parse::<f64>().ok()?;
+                if value.fract() != 0.0 || value.abs() > 9e15 {
+                    return None;
+                }
+                value as i64
+            }
+        },
+    };
+    Some(if negative { -value } else { value })
+}
