@@ -27,5 +27,6 @@ mod writer;
 pub use clock::SystemIds;
 pub use config::{CollectConfig, HeartbeatConfig, ServerConfig};
 pub use error::{Refusal, ServerError, StartError};
+pub use evaluations::EvaluationCounts;
 pub use operations::{DeploymentAnswer, EvalAnswer, JobAnswer, NodeAnswer, PlannedJob, RegisterJob};
 pub use server::Server;

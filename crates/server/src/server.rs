@@ -13,7 +13,7 @@ use crate::collect::{self, Cutoffs, Times};
 use crate::config::ServerConfig;
 use crate::deployments::{self, Wakes};
 use crate::error::{ServerError, StartError};
-use crate::evaluations::{self, Broker};
+use crate::evaluations::{self, Broker, EvaluationCounts};
 use crate::nodes::{self, Pulse, Report};
 use crate::published::Published;
 use crate::snapshots::SnapshotKeeper;
@@ -31,6 +31,7 @@ pub struct Server {
 struct Inner {
     proposer: Proposer,
     published: Arc<Published>,
+    broker: Arc<Broker>,
     pulse: Arc<Pulse>,
     reports: mpsc::Sender<Report>,
     /// Ends everything but the loop that writes.
@@ -124,7 +125,12 @@ impl Server {
             )),
             tokio::spawn(every_minute(Arc::clone(&broker), end.clone())),
         ];
-        let worker = Worker { broker, published: Arc::clone(&published), proposer: proposer.clone(), end: end.clone() };
+        let worker = Worker {
+            broker: Arc::clone(&broker),
+            published: Arc::clone(&published),
+            proposer: proposer.clone(),
+            end: end.clone(),
+        };
         for number in 0..config.workers.max(1) {
             // A thread of its own: a long plan must not hold up those who answer requests.
             let (worker, runtime) = (worker.clone(), tokio::runtime::Handle::current());
@@ -134,7 +140,7 @@ impl Server {
                 .map_err(StartError::Thread)?;
             tasks.workers.push(thread);
         }
-        let inner = Inner { proposer, published, pulse, reports, end, tasks: Mutex::new(tasks) };
+        let inner = Inner { proposer, published, broker, pulse, reports, end, tasks: Mutex::new(tasks) };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -193,6 +199,11 @@ impl Server {
     /// Forgets everything that has ended, however young. Returns how many things that were.
     pub async fn system_gc(&self) -> Result<usize, ServerError> {
         collect::collect(&self.snapshot(), &Cutoffs::none(), &self.inner.proposer).await
+    }
+
+    /// How many evaluations wait, and for what.
+    pub fn evaluation_counts(&self) -> EvaluationCounts {
+        self.inner.broker.counts()
     }
 
     pub(crate) fn proposer(&self) -> &Proposer {

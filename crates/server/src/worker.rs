@@ -1,6 +1,7 @@
 //! A worker: takes an evaluation, lets the scheduler plan on the newest snapshot, hands the plan in, and looks again
 //! when only a part of it still fitted.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use longshore_model::{EvalId, EvalStatus, Evaluation, JobType, Trigger};
@@ -55,7 +56,9 @@ impl Worker {
                 tracing::debug!("ended meanwhile");
                 return Ok(());
             }
-            let outcome = plan(&state, evaluation);
+            // A fault of the scheduler costs this evaluation its turn, not the worker its life.
+            let planned = catch_unwind(AssertUnwindSafe(|| plan(&state, evaluation)));
+            let outcome = planned.map_err(|_| ServerError::Panicked)?;
             let (placed, stopped) = (outcome.plan.places.len(), outcome.plan.stops.len());
             if outcome.plan.is_empty() {
                 self.end_with(outcome.evaluation, outcome.blocked).await?;

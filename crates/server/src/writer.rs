@@ -2,8 +2,10 @@
 //! then shows it.
 //!
 //! Changes are applied to a private copy of the state first, so that a later proposal of a batch is decided with the
-//! earlier ones in sight; when the journal refuses the batch the copy is thrown away and nobody has seen it.
+//! earlier ones in sight; when the journal refuses the batch the copy is thrown away and nobody has seen it. So is the
+//! copy of a batch in which something panicked: what breaks an invariant is never written.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use longshore_journal::{Entry as JournalEntry, Journal};
@@ -23,7 +25,7 @@ const QUEUE_MAX: usize = 4_096;
 type Decide = Box<dyn FnOnce(&State, Timestamp) -> Result<Option<Change>, ServerError> + Send>;
 
 pub(crate) enum Message {
-    Propose { decide: Decide, reply: oneshot::Sender<Result<LogIndex, ServerError>> },
+    Propose { decide: Decide, reply: Reply },
     Stop { reply: oneshot::Sender<()> },
 }
 
@@ -92,12 +94,16 @@ pub(crate) struct Writer {
     pub(crate) last_at: Timestamp,
 }
 
+type Reply = oneshot::Sender<Result<LogIndex, ServerError>>;
+
 struct Batch {
     next: State,
     entries: Vec<JournalEntry>,
     effects: Vec<Effect>,
-    replies: Vec<(oneshot::Sender<Result<LogIndex, ServerError>>, LogIndex)>,
+    replies: Vec<(Reply, LogIndex)>,
     bytes: usize,
+    /// The copy cannot be trusted any more.
+    broken: bool,
 }
 
 impl Writer {
@@ -138,12 +144,14 @@ impl Writer {
             effects: Vec::new(),
             replies: Vec::new(),
             bytes: 0,
+            broken: false,
         }
     }
 
-    fn decide(&mut self, batch: &mut Batch, decide: Decide, reply: oneshot::Sender<Result<LogIndex, ServerError>>) {
+    fn decide(&mut self, batch: &mut Batch, decide: Decide, reply: Reply) {
         let now = clock::now().max(self.last_at);
-        let change = match decide(&batch.next, now) {
+        let decided = catch_unwind(AssertUnwindSafe(|| decide(&batch.next, now)));
+        let change = match decided.unwrap_or(Err(ServerError::Panicked)) {
             Ok(Some(change)) => change,
             // What it rests on may be in this very batch: it is answered with it.
             Ok(None) => {
@@ -164,15 +172,25 @@ impl Writer {
             }
         };
         let index = batch.next.index().next();
+        batch.replies.push((reply, index));
+        match catch_unwind(AssertUnwindSafe(|| batch.next.apply(index, now, entry.change))) {
+            Ok(effects) => batch.effects.extend(effects),
+            Err(_) => batch.broken = true,
+        }
         self.last_at = now;
         batch.bytes += bytes.len();
         batch.entries.push(JournalEntry { index, bytes });
-        batch.effects.extend(batch.next.apply(index, now, entry.change));
-        batch.replies.push((reply, index));
     }
 
     async fn commit(&mut self, batch: Batch) {
-        let Batch { next, entries, effects, replies, bytes } = batch;
+        let Batch { next, entries, effects, replies, bytes, broken } = batch;
+        if broken {
+            tracing::error!(proposals = replies.len(), "changes were refused: one of them broke the state");
+            for (reply, _) in replies {
+                let _ = reply.send(Err(ServerError::Panicked));
+            }
+            return;
+        }
         let changes = !entries.is_empty();
         if changes && let Err(why) = self.journal.append(entries).await {
             tracing::error!(%why, proposals = replies.len(), "changes were refused: the journal did not take them");
@@ -189,5 +207,29 @@ impl Writer {
         for (reply, index) in replies {
             let _ = reply.send(Ok(index));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_journal::MemoryJournal;
+    use longshore_state::EvaluationChange;
+
+    use super::*;
+    use crate::{Server, ServerConfig};
+
+    #[tokio::test]
+    async fn a_decision_that_panics_harms_nobody_else() {
+        let server = Server::start(ServerConfig::default(), MemoryJournal::default().open()).await.unwrap();
+        let before = server.snapshot().index();
+        let nothing = || Change::Evaluation(EvaluationChange::Upsert(Vec::new()));
+        let bad = server.proposer().propose(|_, _| -> Result<(Option<Change>, ()), ServerError> { panic!("a test") });
+        let good = server.proposer().propose(move |_, _| Ok((Some(nothing()), 7)));
+        let (bad, good) = tokio::join!(bad, good);
+        assert!(matches!(bad, Err(ServerError::Panicked)));
+        let good = good.unwrap();
+        assert_eq!((good.index, good.value), (before.next(), 7));
+        assert_eq!(server.snapshot().index(), before.next());
+        server.shutdown().await;
     }
 }

@@ -80,8 +80,7 @@ impl BlockedEvals {
         self.room.retain(|_, (_, at)| now.since(*at) < REMEMBERED);
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.by_job.len()
     }
 }

@@ -13,6 +13,21 @@ use super::clerk::Note;
 use super::queue::{EvalQueue, GivenBack};
 use crate::clock;
 
+/// How many evaluations are where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EvaluationCounts {
+    /// A worker may take them.
+    pub ready: usize,
+    /// A worker has them.
+    pub unacknowledged: usize,
+    /// They stand behind another one of their job.
+    pub pending: usize,
+    /// Their time has not come.
+    pub waiting: usize,
+    /// They wait for room.
+    pub blocked: usize,
+}
+
 pub(crate) struct Broker {
     desk: Mutex<Desk>,
     wake: Notify,
@@ -119,6 +134,12 @@ impl Broker {
                 () = end.cancelled() => return None,
             }
         }
+    }
+
+    pub(crate) fn counts(&self) -> EvaluationCounts {
+        let desk = self.desk();
+        let (ready, unacknowledged, pending, waiting) = desk.queue.counts();
+        EvaluationCounts { ready, unacknowledged, pending, waiting, blocked: desk.blocked.len() }
     }
 
     fn note(&self, note: Note) {

@@ -1,5 +1,8 @@
 //! Writes down what the queue decided: cancelled and given-up evaluations. The queue itself must not wait for the disk.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use longshore_model::{EvalId, EvalStatus, Evaluation, IdSource, Timestamp, Trigger};
 use longshore_state::{Change, EvaluationChange, State};
 use longshore_values::GoDuration;
@@ -13,6 +16,9 @@ use crate::writer::Proposer;
 /// The least that a given-up evaluation's successor waits, and how much chance adds, so that they do not come in herds.
 const FOLLOW_UP_DELAY: GoDuration = GoDuration::minutes(1);
 const FOLLOW_UP_SPREAD: GoDuration = GoDuration::minutes(5);
+
+/// After a change that could not be made durable.
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub(crate) enum Note {
@@ -28,11 +34,17 @@ pub(crate) enum Note {
 
 pub(crate) async fn run(mut notes: mpsc::UnboundedReceiver<Note>, proposer: Proposer) {
     while let Some(note) = notes.recv().await {
-        let written = proposer.propose(move |state, now| Ok((write(state, &note, now, &mut SystemIds), ()))).await;
-        match written {
-            Ok(_) => {}
-            Err(ServerError::ShuttingDown) => return,
-            Err(why) => tracing::error!(%why, "superfluous evaluations stay open until the next start"),
+        let note = Arc::new(note);
+        loop {
+            let written = Arc::clone(&note);
+            let written =
+                proposer.propose(move |state, now| Ok((write(state, &written, now, &mut SystemIds), ()))).await;
+            match written {
+                Ok(_) => break,
+                Err(ServerError::ShuttingDown) => return,
+                Err(why) => tracing::error!(%why, "superfluous evaluations stay open; it is tried again"),
+            }
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 }

@@ -6,4 +6,5 @@ mod clerk;
 mod queue;
 
 pub(crate) use broker::Broker;
+pub use broker::EvaluationCounts;
 pub(crate) use clerk::{cancelled, run as run_clerk};

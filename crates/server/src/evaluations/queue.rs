@@ -99,6 +99,13 @@ impl EvalQueue {
         !self.ready.is_empty()
     }
 
+    /// (ready, being worked on, behind others of their job, waiting for their time)
+    pub(crate) fn counts(&self) -> (usize, usize, usize, usize) {
+        let outstanding = self.jobs.values().filter(|slot| slot.outstanding).count();
+        let behind = self.jobs.values().map(|slot| slot.behind.len()).sum();
+        (self.ready.len(), outstanding, behind, self.waiting.len())
+    }
+
     /// When the next of those that wait for their time comes.
     pub(crate) fn next_due(&self) -> Option<Timestamp> {
         self.waiting.first().map(|(due, _)| *due)
@@ -245,6 +252,7 @@ mod tests {
             queue.enqueue(evaluation(id, "a", 50), START);
         }
         assert_eq!(next(&mut queue, START), None, "Q1");
+        assert_eq!(queue.counts(), (0, 1, 3, 0));
         assert_eq!(ids(queue.done(&first)), [3, 2], "Q3");
         assert_eq!(next(&mut queue, START), Some(4));
         assert_eq!(ids(queue.done(&evaluation(4, "a", 50))), [0_u128; 0]);

@@ -88,8 +88,11 @@ fn newest_of_each(reports: Vec<AllocationReport>) -> Vec<AllocationReport> {
     newest.into_iter().map(|(_, report)| report).collect()
 }
 
-/// A repetition changes nothing, and so need not be written (L1).
+/// A repetition changes nothing, and so need not be written (L1); nor does what comes late of a lost one.
 fn says_something(known: &Allocation, report: &AllocationReport) -> bool {
+    if known.client_status == ClientStatus::Lost {
+        return false;
+    }
     let healthy = known.deployment_status.and_then(|status| status.healthy);
     known.client_status != report.client_status
         || known.client_description != report.client_description

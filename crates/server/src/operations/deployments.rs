@@ -1,5 +1,5 @@
 use longshore_model::{AllocId, Deployment, DeploymentId, DeploymentStatus, EvalId, LogIndex, Timestamp};
-use longshore_state::{Change, DeploymentChange, DeploymentStatusChange, State};
+use longshore_state::{Change, DeploymentChange, DeploymentStatusChange, EvaluationChange, State};
 
 use crate::Server;
 use crate::clock::SystemIds;
@@ -38,6 +38,25 @@ impl Server {
             Ok(DeploymentStatusChange { deployment: id, status, description, revert: None, evaluation })
         })
         .await
+    }
+
+    /// Promotes canaries. This build places none, so a promotion leads only to another look, as in Nomad where no group
+    /// has any.
+    pub async fn promote_deployment(&self, id: DeploymentId) -> Result<DeploymentAnswer, ServerError> {
+        let written = self
+            .proposer()
+            .propose(move |state, now| {
+                let deployment = state.deployment(id).ok_or(ServerError::NotFound("deployment"))?;
+                if !deployment.status.is_active() {
+                    return Err(Refusal::DeploymentEnded("promote").into());
+                }
+                let evaluation = look(state, deployment, now, &mut SystemIds);
+                let eval = evaluation.as_ref().map(|evaluation| evaluation.id);
+                let change = evaluation.map(|it| Change::Evaluation(EvaluationChange::Upsert(vec![it])));
+                Ok((change, eval))
+            })
+            .await?;
+        Ok(DeploymentAnswer { eval: written.value, reverted_job_version: None, index: written.index })
     }
 
     /// Health of a deployment's allocations, as a person judges it.

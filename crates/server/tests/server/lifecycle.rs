@@ -15,7 +15,7 @@ use crate::world::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn what_finds_no_room_waits_and_goes_on_when_there_is_some() {
     let server = server().await;
-    let _first = SimNode::start(&server, node(1)).await;
+    let first_node = SimNode::start(&server, node(1)).await;
     // Without health there is one evaluation only.
     let web = changed(&job("web", 10), |group| image(group, "starting:1"));
     let answer = register(&server, &web).await;
@@ -31,6 +31,9 @@ async fn what_finds_no_room_waits_and_goes_on_when_there_is_some() {
     let blocked = state.evaluation(first.blocked_eval.unwrap()).unwrap();
     assert_eq!(blocked.status_description, "created to place remaining allocations");
     assert_eq!(live(&state, &web).len(), 8);
+    // An answer comes after everything before it was followed up.
+    server.set_node_eligibility(first_node.id, Eligibility::Eligible).await.unwrap();
+    assert_eq!(server.evaluation_counts().blocked, 1);
 
     let _second = SimNode::start(&server, node(2)).await;
     eventually(&server, "all placed", |state| live(state, &web).len() == 10).await;

@@ -128,6 +128,8 @@ async fn a_deployment_is_held_and_failed_by_hand() {
     let resumed = server.pause_deployment(id, false).await.unwrap();
     assert!(resumed.eval.is_some() && paused(&server.snapshot()) == DeploymentStatus::Running);
 
+    assert!(server.promote_deployment(id).await.unwrap().eval.is_some());
+
     let healthy: Vec<AllocId> = live(&state, &web).iter().map(|alloc| alloc.id).collect();
     insta::assert_snapshot!(
         text(server.set_allocation_health(id, Vec::new(), Vec::new()).await),
@@ -139,6 +141,7 @@ async fn a_deployment_is_held_and_failed_by_hand() {
     eventually(&server, "success", |state| deployment_is(state, &web, 0, DeploymentStatus::Successful)).await;
     insta::assert_snapshot!(text(server.fail_deployment(id).await), @"can't fail terminal deployment");
     insta::assert_snapshot!(text(server.pause_deployment(id, false).await), @"can't resume terminal deployment");
+    insta::assert_snapshot!(text(server.promote_deployment(id).await), @"can't promote terminal deployment");
     let missing = DeploymentId::from_u128(9);
     insta::assert_snapshot!(text(server.fail_deployment(missing).await), @"deployment not found");
 
