@@ -48,7 +48,6 @@ impl State {
             job.stop = true;
             job.version += 1;
             job.stable = false;
-            job.submit_time = step.now;
             job.modify_index = step.index;
             job.job_modify_index = step.index;
             self.put_version(step, job);
