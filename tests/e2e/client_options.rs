@@ -8,28 +8,36 @@ const DELAY_96H: &str = "client {\n  options = {\n    \"docker.cleanup.image.del
 const FOUR_DAYS: f64 = 96.0 * 3600.0;
 
 #[track_caller]
-fn check_96h(plugin: &str) {
+fn check_96h(plugin: impl FnOnce(&Machine) -> String) {
     let machine = Machine::start();
+    let plugin = plugin(&machine);
     let (_, name) = machine.push("shop/slow");
     let agent = machine.agent(&format!("{DELAY_96H}{plugin}"));
     run_job(&agent, &Job::new("slow", &name));
     stop_job(&machine, &agent, "slow");
     check_delay(&wait_idle(&agent, &name), FOUR_DAYS);
     let log = agent.log();
-    let warned = log.lines().any(|line| {
-        line.contains("WARN") && line.contains("docker.cleanup.image.delay") && line.contains("image_delay")
-    });
-    assert!(warned, "the warning names the new place:\n{log}");
+    let (_, warning) = log
+        .split_once("client option \"docker.cleanup.image.delay\"")
+        .unwrap_or_else(|| panic!("no warning in\n{log}"));
+    let warning: String = warning.lines().take(5).collect();
+    assert!(
+        warning.contains("plugin \"docker\" { config { gc { image_delay"),
+        "the warning names the new place: {warning}"
+    );
 }
 
 #[test]
 fn the_old_delay_holds_alone() {
-    check_96h("");
+    check_96h(|_| String::new());
 }
 
 #[test]
 fn the_old_delay_holds_beside_a_plugin_block_that_says_something_else() {
-    check_96h("plugin \"docker\" {\n  config {\n    auth { helper = \"none-such\" }\n  }\n}\n");
+    check_96h(|machine| {
+        let login = machine.run.write("docker-login.json", "{}").unwrap();
+        format!("plugin \"docker\" {{\n  config {{\n    auth {{ config = \"{}\" }}\n  }}\n}}\n", login.display())
+    });
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn a_registry_that_cannot_be_reached() {
     check(
         &machine,
         &job("nowhere", "127.0.0.1:1/shop/none:1"),
-        &["127.0.0.1:1/shop/none:1", "127.0.0.1:1", "refused", "hint:"],
+        &["127.0.0.1:1/shop/none:1", "127.0.0.1:1", "refused", "try:"],
     );
 }
 
@@ -55,7 +55,7 @@ fn a_tag_that_does_not_exist() {
     machine.push("shop/known");
     let name = format!("{}/shop/known:nope", machine.proxy.host());
     let host = machine.proxy.host();
-    check(&machine, &job("no-tag", &name), &[&name, &host, "not found", "hint:"]);
+    check(&machine, &job("no-tag", &name), &[&name, &host, "not found", "try:"]);
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_login_that_is_refused() {
     let (name, host) = (format!("{}/shop/secret:1", guarded.host()), guarded.host());
     let login = "auth {\n          username = \"sailor\"\n          password = \"wr0ng-p4ss\"\n        }";
     let job = job("refused", &name).config(login);
-    check(&machine, &job, &[&name, &host, "unauthorized", "hint:"]);
+    check(&machine, &job, &[&name, &host, "unauthorized", "try:"]);
     let log = std::fs::read_to_string(machine.run.log_path("agent")).unwrap();
     assert!(!log.contains("wr0ng-p4ss"), "the password is in the log");
     assert!(guarded.seen().iter().any(|it| it.authorization.is_some()), "the login was tried");
