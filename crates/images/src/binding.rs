@@ -58,6 +58,15 @@ impl Binding {
         !matches!(self, Self::Foreign { .. })
     }
 
+    /// Something needed it until then: it is idle since then, if it is.
+    pub(crate) fn not_idle_before(&mut self, at: Timestamp) {
+        if let Self::Idle { idle_since, .. } | Self::Removing { idle_since, .. } | Self::Unsure { idle_since, .. } =
+            self
+        {
+            *idle_since = at.max(*idle_since);
+        }
+    }
+
     /// Since when nothing has needed it.
     pub fn idle_since(&self) -> Option<Timestamp> {
         match self {
@@ -81,6 +90,8 @@ pub enum ForeignReason {
     Moved,
     /// Where it pointed before our pull was not known, so that we cannot show that we brought it.
     Unproven,
+    /// Another agent keeps the images of this engine.
+    KeptByOthers,
 }
 
 /// A pull or load that is to happen, on disk before it is sent: tells afterwards what was brought by it.

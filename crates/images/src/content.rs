@@ -23,6 +23,8 @@ pub struct ContentRecord {
 pub enum ContentState {
     /// Tags point at it.
     Named,
+    /// Others took its last tag: it is told about, and left alone unless a name of ours comes back to it.
+    Left,
     /// A pull or load of ours moved its last tag away. `idle_since` when nothing needs it.
     Nameless { idle_since: Option<Timestamp> },
     /// Being removed under a private name of ours, which goes last, after the digest names that our pulls left.

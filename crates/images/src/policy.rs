@@ -12,11 +12,13 @@ pub struct Policy {
     pub image_delay: GoDuration,
     /// `gc.keep`: names that are never removed, matched against the full and the familiar form.
     pub keep: Vec<Glob>,
+    /// Another agent keeps the images of this engine: whatever is brought is not ours to remove.
+    pub kept_by_others: bool,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { image: true, image_delay: GoDuration::minutes(3), keep: Vec::new() }
+        Self { image: true, image_delay: GoDuration::minutes(3), keep: Vec::new(), kept_by_others: false }
     }
 }
 

@@ -7,7 +7,9 @@ impl Keeper {
     pub(super) fn accept(&mut self, alloc: AllocId, needs: Vec<Need>, replaces: Option<AllocId>) {
         for need in needs {
             self.recovery.accepted(&need.owner);
-            self.take_hold(&need.owner, &need.name);
+            if self.books.holds_of(&need.owner).next().is_none() {
+                self.take_hold(&need.owner, &need.name);
+            }
         }
         if let Some(predecessor) = replaces
             && predecessor != alloc
@@ -32,6 +34,7 @@ impl Keeper {
             ended_at: None,
         });
         self.tell(Notice::HoldTaken { owner: owner.clone(), name: name.clone(), before, after: before + 1 });
+        self.call_off_removals(|removal| removal.removes(name));
     }
 
     /// The container is there: what the owner held before under other names, or of other content, can go.
@@ -89,7 +92,12 @@ impl Keeper {
     pub(super) fn date_end(&mut self, hold: &Hold, at: Timestamp) {
         let at = at.min(self.now);
         if self.books.name(&hold.name).is_some() {
-            self.books.change_name(&hold.name, |record| record.last_used_at = record.last_used_at.max(Some(at)));
+            self.books.change_name(&hold.name, |record| {
+                record.last_used_at = record.last_used_at.max(Some(at));
+                if let Some(binding) = &mut record.binding {
+                    binding.not_idle_before(at);
+                }
+            });
         }
         let ended = self.ended_names.entry(hold.name.clone()).or_insert(at);
         *ended = at.max(*ended);

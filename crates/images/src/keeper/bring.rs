@@ -41,6 +41,8 @@ pub(crate) struct Fetch {
     pub(crate) cancelled: bool,
     /// Others pulled or tagged the name meanwhile.
     pub(crate) taken: bool,
+    /// A look showed what it brought before its end was told: it is let end by itself.
+    pub(crate) arrived: bool,
     blind_looks: u32,
     done: Option<Done>,
 }
@@ -221,7 +223,7 @@ impl Keeper {
                 }
                 _ => {
                     let barrier = self.content_barriers.get(&content).copied().unwrap_or_default();
-                    if !self.removals.contains_key(&content) && barrier <= self.view.applied || careless {
+                    if !self.is_being_removed(content) && barrier <= self.view.applied || careless {
                         self.grant(owner, &name, content);
                     }
                     return;
@@ -289,7 +291,17 @@ impl Keeper {
             Some(archive) => Action::Load { fetch: id, name: name.clone(), owner, archive: archive.clone() },
             None => Action::Pull { fetch: id, name: name.clone(), owner, platform: platform.clone() },
         });
-        let fetch = Fetch { id, access, platform, archive, cancelled: false, taken: false, blind_looks: 0, done: None };
+        let fetch = Fetch {
+            id,
+            access,
+            platform,
+            archive,
+            cancelled: false,
+            taken: false,
+            arrived: false,
+            blind_looks: 0,
+            done: None,
+        };
         self.fetches.insert(name, fetch);
     }
 
@@ -384,8 +396,15 @@ impl Keeper {
                 self.tell_late(name, content);
             }
             self.obtained(name, content, &intent, fetch.taken);
-        } else if result.is_ok() {
-            self.books.change_name(name, |record| record.intent = None);
+        } else {
+            if result.is_ok() {
+                self.books.change_name(name, |record| record.intent = None);
+            }
+            if let Some(Binding::Held { content } | Binding::Idle { content, .. }) = self.books.binding(name)
+                && fetch.taken
+            {
+                self.taken_over(name, content);
+            }
         }
         let joined: Vec<_> = self
             .waiters
@@ -472,8 +491,12 @@ impl Keeper {
     /// A pull or load of ours made the name point at this content.
     fn obtained(&mut self, name: &ImageRef, content: ContentId, intent: &Intent, taken: bool) {
         let old_binding = self.books.binding(name);
-        let ours = !taken && intent.before != Before::Unknown;
-        let why = if taken { ForeignReason::TakenOver } else { ForeignReason::Unproven };
+        let ours = !taken && !self.policy.kept_by_others && intent.before != Before::Unknown;
+        let why = match (taken, self.policy.kept_by_others) {
+            (true, _) => ForeignReason::TakenOver,
+            (false, true) => ForeignReason::KeptByOthers,
+            (false, false) => ForeignReason::Unproven,
+        };
         let binding = match ours {
             true if self.books.holders(name) > 0 => Binding::Held { content },
             true => Binding::Idle { content, idle_since: self.now },
@@ -499,9 +522,13 @@ impl Keeper {
             Some(record) => {
                 let mut record = record.clone();
                 record.digest_names.extend(left);
-                if matches!(record.state, ContentState::Nameless { .. }) {
-                    self.row(Row::ContentNamedAgain);
-                    record.state = ContentState::Named;
+                match record.state {
+                    ContentState::Nameless { .. } => {
+                        self.row(Row::ContentNamedAgain);
+                        record.state = ContentState::Named;
+                    }
+                    ContentState::Left => record.state = ContentState::Named,
+                    ContentState::Named | ContentState::Marked { .. } => {}
                 }
                 record
             }
@@ -534,7 +561,12 @@ impl Keeper {
 
     fn grant(&mut self, owner: &Owner, name: &ImageRef, content: ContentId) {
         let Some(waiter) = self.waiters.remove(owner) else { return };
-        self.leave(&waiter);
+        let fetched = waiter.satisfied || self.has_brought(&waiter, name, content);
+        if !fetched {
+            self.leave(&waiter);
+        } else if let Some(fetch) = self.fetches.get_mut(name).filter(|fetch| waiter.joined == Some(fetch.id)) {
+            fetch.arrived = true;
+        }
         let binding = self.books.binding(name);
         if binding.is_none_or(|binding| !binding.is_obtained()) {
             self.row(Row::WantedForeign);
@@ -555,10 +587,18 @@ impl Keeper {
             name: name.clone(),
             content,
             name_points_at_it: name.id().is_none(),
-            fetched: waiter.satisfied,
+            fetched,
             size_bytes: self.view.size_bytes(content),
         });
         self.finish_handovers();
+    }
+
+    /// Whether the pull or load that the waiter joined has done its work, although its end was not told yet: a look
+    /// can be faster.
+    fn has_brought(&self, waiter: &Waiter, name: &ImageRef, content: ContentId) -> bool {
+        let joined = self.fetches.get(name).filter(|fetch| waiter.joined == Some(fetch.id) && !fetch.taken);
+        let intent = joined.and(self.books.name(name)).and_then(|record| record.intent.as_ref());
+        intent.is_some_and(|intent| moved_to(intent, Some(content)).is_some())
     }
 
     fn refuse(&mut self, owner: &Owner, why: Refusal) {

@@ -104,7 +104,7 @@ impl Keeper {
         }
         for (name, fetch) in &self.fetches {
             let waited_for = self.waiters.values().any(|waiter| waiter.joined == Some(fetch.id));
-            if fetch.is_running() && !fetch.cancelled && !waited_for {
+            if fetch.is_running() && !fetch.cancelled && !fetch.arrived && !waited_for {
                 breach(Invariant::OnePull, format!("a pull of {name} goes on that nobody waits for"));
             }
         }

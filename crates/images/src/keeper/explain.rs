@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use longshore_model::{ContentId, ImageRef};
 
 use super::{Keeper, Target};
-use crate::{Binding, ContentState, Explanation, ForeignReason, ImageStatus, Provenance, StateWord};
+use crate::{Binding, ContentState, Explanation, ForeignReason, ImageStatus, NameRecord, Provenance, StateWord};
 
 impl Keeper {
     /// Every name that is known, sorted, and after them content without any.
@@ -17,7 +17,9 @@ impl Keeper {
                 nameless.insert(image.id);
             }
         }
-        names.extend(self.books.names().map(|record| &record.name));
+        // A pull that failed leaves a record for the case that something still comes of it: nothing to show.
+        let shows = |record: &&NameRecord| record.binding.is_some() || self.fetches.contains_key(&record.name);
+        names.extend(self.books.names().filter(shows).map(|record| &record.name));
         names.extend(self.books.holds().map(|hold| &hold.name));
         names
             .retain(|name| self.view.at(name).is_none_or(|at| !nameless.contains(&at)) || self.books.holders(name) > 0);
@@ -56,7 +58,7 @@ impl Keeper {
         let image = content.and_then(|id| self.view.image(id));
         let target = Target::Name(name.clone());
         let idle_since = binding.and_then(|binding| binding.idle_since());
-        let may_go = self.policy.image || self.asked.contains(&target);
+        let may_go = self.may_ever_go(&target);
         let retry_at = self.backoffs.get(&target).map(|backoff| backoff.retry_at);
         let mut due_at = idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since));
         if due_at.is_some() {
@@ -111,6 +113,7 @@ impl Keeper {
                 ForeignReason::TakenOver => "others pulled, loaded or tagged it after us".to_owned(),
                 ForeignReason::Moved => "others moved it after us".to_owned(),
                 ForeignReason::Unproven => "it cannot be shown that we brought it".to_owned(),
+                ForeignReason::KeptByOthers => "another agent keeps this engine's images".to_owned(),
             },
             (Some(Binding::Removing { .. }), _) => "being removed".to_owned(),
             (Some(Binding::Unsure { .. }), _) => "its removal was not answered; being looked at".to_owned(),
@@ -126,8 +129,16 @@ impl Keeper {
         }
     }
 
+    /// Whether the settings, or a person, let it go at all.
+    fn may_ever_go(&self, target: &Target) -> bool {
+        !self.policy.kept_by_others && (self.policy.image || self.asked.contains(target))
+    }
+
     /// Why something that nothing needs is still there.
     fn why_not_yet(&self, target: &Target) -> String {
+        if self.policy.kept_by_others {
+            return "another agent keeps this engine's images".to_owned();
+        }
         if !self.policy.image && !self.asked.contains(target) {
             return "gc.image is false".to_owned();
         }
@@ -144,14 +155,14 @@ impl Keeper {
     }
 
     fn nameless_status(&self, id: ContentId) -> ImageStatus {
-        let record = self.books.content(id);
+        let record = self.books.content(id).filter(|record| record.state != ContentState::Left);
         let idle_since = match record.map(|record| record.state) {
             Some(ContentState::Nameless { idle_since }) => idle_since,
             Some(ContentState::Marked { idle_since, .. }) => Some(idle_since),
-            Some(ContentState::Named) | None => None,
+            Some(ContentState::Named | ContentState::Left) | None => None,
         };
         let target = Target::Content(id);
-        let may_go = self.policy.image || self.asked.contains(&target);
+        let may_go = self.may_ever_go(&target);
         let why = match (record, self.need_of_nameless(id)) {
             (None, _) => "nameless, and not ours to remove".to_owned(),
             (Some(_), Some(need)) => need.to_string(),

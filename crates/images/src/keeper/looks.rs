@@ -124,7 +124,7 @@ impl Keeper {
             self.name_barriers.retain(|_, barrier| *barrier > look);
             self.content_barriers.retain(|_, barrier| *barrier > look);
             self.settle_late_intents();
-            self.record_taken_digests();
+            self.settle_taken();
             self.reconcile_names();
             self.reconcile_contents();
             self.removals_looked(look);
@@ -211,6 +211,7 @@ impl Keeper {
                     self.row(Row::ContentNamedAgain);
                     self.books.change_content(id, ContentState::Named);
                 }
+                (ContentState::Left, true) => self.books.change_content(id, ContentState::Named),
                 _ => {}
             }
         }
@@ -236,7 +237,7 @@ impl Keeper {
     /// Others took the last name of the content: it is not ours to remove.
     pub(super) fn leave_nameless(&mut self, id: ContentId) {
         let size_bytes = self.view.size_bytes(id);
-        self.books.drop_content(id);
+        self.books.change_content(id, ContentState::Left);
         self.tell(Notice::LeftNameless { content: id, size_bytes });
     }
 }

@@ -57,8 +57,8 @@ pub struct Keeper {
     name_barriers: BTreeMap<ImageRef, LookId>,
     content_barriers: BTreeMap<ContentId, LookId>,
     credits: Credits,
-    /// Digest names that others pulled, to be recorded as theirs when a look shows them.
-    taken_digests: BTreeSet<ImageRef>,
+    /// Names that others brought, with the content that ours had: what it means for that shows with the next look.
+    taken: BTreeMap<ImageRef, Option<ContentId>>,
     /// Ends of needs within the current step, by which what becomes idle in it is dated.
     ended_names: BTreeMap<ImageRef, Timestamp>,
     ended_contents: BTreeMap<ContentId, Timestamp>,
@@ -96,7 +96,7 @@ impl Keeper {
             name_barriers: BTreeMap::new(),
             content_barriers: BTreeMap::new(),
             credits: Credits::default(),
-            taken_digests: BTreeSet::new(),
+            taken: BTreeMap::new(),
             ended_names: BTreeMap::new(),
             ended_contents: BTreeMap::new(),
             next_fetch: 1,
@@ -138,9 +138,9 @@ impl Keeper {
             Event::Tick => {}
         }
         self.pass_time();
+        self.answer_waiters();
         self.judge();
         self.start_removals();
-        self.answer_waiters();
         self.issue_look();
         self.set_wake();
         Step { records: self.books.take_records(), actions: mem::take(&mut self.actions) }
@@ -168,7 +168,7 @@ impl Keeper {
 
     fn policy_changed(&mut self, policy: Policy) {
         self.policy = policy;
-        if !self.policy.image {
+        if !self.policy.image || self.policy.kept_by_others {
             self.call_off_removals(|removal| removal.is_due());
         }
     }

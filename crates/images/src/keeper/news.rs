@@ -9,12 +9,12 @@ impl Keeper {
         match news {
             EngineNews::Pulled { name } => {
                 if !self.credits.take_pull(&name) {
-                    self.others_brought(&name);
+                    self.others_brought(&name, None);
                 }
             }
-            EngineNews::Tagged { name, .. } => {
+            EngineNews::Tagged { name, content } => {
                 if !is_private(&name) {
-                    self.others_brought(&name);
+                    self.others_brought(&name, Some(content));
                 }
             }
             EngineNews::Loaded { content } => {
@@ -22,7 +22,8 @@ impl Keeper {
                     let ours = |binding: Binding| binding.is_obtained() && binding.content() == content;
                     let names = self.books.names().filter(|record| record.binding.is_some_and(ours));
                     let names: Vec<_> = names.map(|record| record.name.clone()).collect();
-                    names.iter().filter(|name| name.tag().is_some()).for_each(|name| self.others_brought(name));
+                    let tags = names.iter().filter(|name| name.tag().is_some());
+                    tags.for_each(|name| self.others_brought(name, Some(content)));
                 }
             }
             EngineNews::ImagesChanged | EngineNews::ContainersChanged => {}
@@ -30,17 +31,22 @@ impl Keeper {
         self.ask_look();
     }
 
-    /// Others pulled, loaded or tagged the name: it is theirs from now on.
-    fn others_brought(&mut self, name: &ImageRef) {
-        if name.digest().is_some() {
-            self.taken_digests.insert(name.clone());
-        }
+    /// Others pulled, loaded or tagged the name: it is theirs from now on. `told` is the content, where the event tells it.
+    fn others_brought(&mut self, name: &ImageRef, told: Option<ContentId>) {
+        let content = self.books.binding(name).filter(|binding| binding.is_obtained()).map(|binding| binding.content());
+        self.taken.insert(name.clone(), content);
         if let Some(fetch) = self.fetches.get_mut(name) {
             fetch.taken = true;
             return;
         }
+        if self.books.name(name).is_some_and(|record| record.intent.is_some()) {
+            self.books.change_name(name, |record| record.intent = None);
+        }
         match self.books.binding(name) {
-            Some(Binding::Held { content } | Binding::Idle { content, .. }) => self.taken_over(name, content),
+            Some(Binding::Held { content } | Binding::Idle { content, .. }) => match told {
+                Some(now_at) if now_at != content => self.others_changed(name, content, Some(now_at)),
+                _ => self.taken_over(name, content),
+            },
             Some(Binding::Removing { content, .. } | Binding::Unsure { content, .. }) => {
                 if let Some(removal) = self.removals.get_mut(&content).filter(|removal| removal.removes(name)) {
                     removal.taken = true;
@@ -54,22 +60,20 @@ impl Keeper {
         self.row(Row::TakenOver);
         self.tell(Notice::MovedByOthers { name: name.clone(), content, now_at: content });
         self.make_foreign(name, content, ForeignReason::TakenOver);
-        self.books.drop_content(content);
     }
 
-    /// A digest name that others pulled stands on its own: it is no leftover of a pull of ours.
-    pub(super) fn record_taken_digests(&mut self) {
-        let taken = std::mem::take(&mut self.taken_digests);
-        for name in taken {
-            if let Some(content) = self.content_of_unbound(&name) {
+    /// What a look shows of names that others brought: content that still has the name is theirs as well; and a digest name
+    /// that they pulled stands on its own, it is no leftover of a pull of ours.
+    pub(super) fn settle_taken(&mut self) {
+        for (name, was_at) in std::mem::take(&mut self.taken) {
+            let Some(content) = self.view.at(&name) else { continue };
+            if was_at == Some(content) {
+                self.books.drop_content(content);
+            }
+            if name.digest().is_some() && self.books.binding(&name).is_none() && !self.is_unsettled(&name) {
                 let binding = Binding::Foreign { content, since: self.now, why: ForeignReason::TakenOver };
                 self.books.bind(&name, Some(binding));
             }
         }
-    }
-
-    fn content_of_unbound(&self, name: &ImageRef) -> Option<ContentId> {
-        let unbound = self.books.binding(name).is_none() && !self.is_unsettled(name);
-        self.view.at(name).filter(|_| unbound)
     }
 }

@@ -100,6 +100,15 @@ impl Removal {
         matches!(self.stage, Stage::Sent { .. } | Stage::Tagging(_))
     }
 
+    /// The name that the engine may be removing now.
+    pub(crate) fn at_work_on(&self) -> Option<&ImageRef> {
+        match (&self.stage, &self.goal) {
+            (Stage::Sent { name, .. }, _) => Some(name),
+            (Stage::Settling { .. } | Stage::Settled(_), Target::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     fn waits_for(&self, look: LookId) -> bool {
         match self.stage {
             Stage::Deciding(wanted) | Stage::Confirming { look: wanted, .. } | Stage::Settled(wanted) => wanted <= look,
@@ -113,7 +122,7 @@ impl Keeper {
         if self.fault == Fault::RemovalBeforeRecovery {
             return self.engine_up;
         }
-        self.recovery.is_done() && self.engine_up && self.view.complete
+        self.recovery.is_done() && self.engine_up && self.view.complete && !self.policy.kept_by_others
     }
 
     /// Why a target goes now, if it does.
@@ -164,8 +173,10 @@ impl Keeper {
             let private = private_name(id);
             let is_marked = self.view.at(&private) == Some(id);
             let (idle_since, reason) = match state {
-                ContentState::Named if is_marked => (self.now, self.policy.image.then_some(RemovalReason::Due)),
-                ContentState::Named | ContentState::Nameless { idle_since: None } => continue,
+                ContentState::Named | ContentState::Left if is_marked => {
+                    (self.now, self.policy.image.then_some(RemovalReason::Due))
+                }
+                ContentState::Named | ContentState::Left | ContentState::Nameless { idle_since: None } => continue,
                 ContentState::Nameless { idle_since: Some(idle_since) } => {
                     (idle_since, self.reason_now(&target, idle_since))
                 }
@@ -189,6 +200,13 @@ impl Keeper {
     /// Whether no removal of the content is under way or has just ended.
     fn is_free(&self, id: ContentId) -> bool {
         !self.removals.contains_key(&id) && !self.content_barriers.contains_key(&id)
+    }
+
+    /// Whether a removal stands in the way of handing the content out: one of the content, or one of a name that others
+    /// have moved to it since.
+    pub(super) fn is_being_removed(&self, id: ContentId) -> bool {
+        self.removals.contains_key(&id)
+            || self.removals.values().filter_map(Removal::at_work_on).any(|name| self.view.at(name) == Some(id))
     }
 
     fn decide_at_next_look(&mut self, goal: Target, content: ContentId, why: RemovalReason) {
@@ -595,7 +613,7 @@ impl Keeper {
     pub(super) fn collect_now(&mut self) {
         let names = self.books.names().filter(|r| matches!(r.binding, Some(Binding::Idle { .. })));
         let names = names.map(|record| Target::Name(record.name.clone()));
-        let contents = self.books.contents().filter(|r| !matches!(r.state, ContentState::Named));
+        let contents = self.books.contents().filter(|r| !matches!(r.state, ContentState::Named | ContentState::Left));
         let contents = contents.map(|record| Target::Content(record.id));
         let asked: BTreeSet<_> = names.chain(contents).collect();
         self.asked.extend(asked);

@@ -1,0 +1,1165 @@
+//! One seeded life of a node: an agent with its keeper, ledger and tasks; an engine that answers late, out of order or not
+//! at all; people and tools that do what they like with the same engine; crashes of either at any moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longshore_images::{
+    Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Keeper, LookId, Need, Owner, Pin, Policy, Record,
+    RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
+};
+use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
+use longshore_values::{Glob, GoDuration};
+
+use crate::engine::{self, Engine, Who, digest_name};
+use crate::oracle::Oracle;
+use crate::random::Random;
+use crate::rows::{CrashRow, Side};
+
+pub(crate) const SECOND: i64 = 1_000_000_000;
+/// How long after the loss of its answer a removal may still be carried out by the engine.
+const LATE_REMOVAL: i64 = 4 * SECOND;
+/// The same for a pull.
+const LATE_PULL: i64 = 20 * SECOND;
+/// The engine's events come within this time, or never.
+const EVENT_LAG: i64 = 20 * SECOND;
+
+/// What the node itself writes down about an allocation, in the same transactions as the keeper's records.
+#[derive(Debug, Clone)]
+pub(crate) struct AllocRecord {
+    pub(crate) tasks: BTreeMap<Owner, TaskRecord>,
+    pub(crate) replaces: Option<AllocId>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct TaskRecord {
+    pub(crate) name: ImageRef,
+    pub(crate) ended_at: Option<Timestamp>,
+}
+
+/// Where a task's attempt stands. Lives no longer than the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    Idle,
+    Asked { name: ImageRef, fresh: bool },
+    Granted { name: ImageRef, content: ContentId, seq: u64 },
+    Created { name: ImageRef, container: String },
+    Running { name: ImageRef, container: String },
+}
+
+/// Something that was sent to the engine.
+#[derive(Debug, Clone)]
+pub(crate) enum Request {
+    Look {
+        look: LookId,
+    },
+    Pull {
+        fetch: u64,
+        name: ImageRef,
+    },
+    Load {
+        fetch: u64,
+        name: ImageRef,
+        content: ContentId,
+    },
+    /// `seen` is when the look was taken by which it was decided.
+    Remove {
+        act: longshore_images::ActId,
+        name: ImageRef,
+        private: bool,
+        seen: u64,
+    },
+    Tag {
+        act: longshore_images::ActId,
+        name: ImageRef,
+        content: ContentId,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) request: Request,
+    pub(crate) sent: u64,
+    pub(crate) answer: Option<Event>,
+    pub(crate) snapshot: u64,
+}
+
+#[derive(Debug)]
+struct Late {
+    request: Request,
+    sent: u64,
+    by: i64,
+}
+
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) random: Random,
+    pub(crate) now: i64,
+    /// The time that has really passed, whatever the clock shows.
+    pub(crate) lived: i64,
+    pub(crate) engine: Engine,
+    pub(crate) engine_up: bool,
+    pub(crate) keeper: Option<Keeper>,
+    pub(crate) policy: Policy,
+    ledger: BTreeMap<String, String>,
+    pub(crate) allocs: BTreeMap<AllocId, AllocRecord>,
+    /// Allocations that a server has placed here and the node has not accepted yet.
+    placed: BTreeMap<AllocId, AllocRecord>,
+    pub(crate) attempts: BTreeMap<Owner, Attempt>,
+    /// Tasks that are to end.
+    stopping: BTreeSet<Owner>,
+    /// Ended in the node record and not told to the keeper in this life.
+    pub(crate) untold: BTreeSet<Owner>,
+    pub(crate) sent: Vec<Sent>,
+    late: Vec<Late>,
+    wake_at: Option<Timestamp>,
+    registry: BTreeMap<ImageRef, ContentId>,
+    next_alloc: u128,
+    restored: bool,
+    calm: bool,
+    fault: Fault,
+    pub(crate) oracle: Oracle,
+    pub(crate) rows: RowCounts,
+    pub(crate) crash_rows: BTreeMap<(CrashRow, Side), u64>,
+    pub(crate) trace: Vec<String>,
+    tracing: bool,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, fault: Fault, tracing: bool) -> Self {
+        let mut random = Random::new(seed);
+        let delays = [0, 0, 2, 10, 60, 180];
+        let policy = Policy {
+            image_delay: GoDuration::seconds(delays[random.below(delays.len())]),
+            image: !random.one_in(20),
+            keep: if random.one_in(8) { vec![Glob::new("r.test/b:*")] } else { Vec::new() },
+            kept_by_others: random.one_in(40),
+        };
+        let mut world = Self {
+            seed,
+            random,
+            now: 1_000_000 * SECOND,
+            lived: 0,
+            engine: Engine::default(),
+            engine_up: true,
+            keeper: None,
+            policy,
+            ledger: BTreeMap::new(),
+            allocs: BTreeMap::new(),
+            placed: BTreeMap::new(),
+            attempts: BTreeMap::new(),
+            stopping: BTreeSet::new(),
+            untold: BTreeSet::new(),
+            sent: Vec::new(),
+            late: Vec::new(),
+            wake_at: None,
+            registry: BTreeMap::new(),
+            next_alloc: 1,
+            restored: false,
+            calm: false,
+            fault,
+            oracle: Oracle::default(),
+            rows: RowCounts::new(),
+            crash_rows: BTreeMap::new(),
+            trace: Vec::new(),
+            tracing,
+        };
+        for (n, name) in ["r.test/a:1", "r.test/a:2", "r.test/b:1", "acme/c:1"].into_iter().enumerate() {
+            world.registry.insert(name.parse().unwrap(), engine::content(n as u8 + 1));
+        }
+        if world.random.one_in(2) {
+            let name: ImageRef = world.pick_tag();
+            let id = engine::content(world.random.below(6) as u8 + 1);
+            world.engine.pull(world.now, &name, id, Who::Others);
+        }
+        world.engine.events.clear();
+        world.start_agent();
+        world
+    }
+
+    pub(crate) fn note(&mut self, line: impl FnOnce() -> String) {
+        if self.tracing {
+            let line = line();
+            self.trace.push(format!(
+                "{:>9.3} #{} {line}",
+                (self.now - 1_000_000 * SECOND) as f64 / 1e9,
+                self.engine.seq
+            ));
+        }
+    }
+
+    pub(crate) fn timestamp(&self) -> Timestamp {
+        Timestamp(self.now)
+    }
+
+    fn pick_tag(&mut self) -> ImageRef {
+        let tags = ["r.test/a:1", "r.test/a:1", "r.test/a:2", "r.test/b:1", "acme/c:1"];
+        tags[self.random.below(tags.len())].parse().unwrap()
+    }
+
+    /// A name as a job might write it: mostly a tag, sometimes a digest, seldom what cannot be had.
+    fn pick_name(&mut self) -> ImageRef {
+        let tag = self.pick_tag();
+        match self.random.below(40) {
+            0..5 => {
+                let id = self.registry[&tag];
+                digest_name(&tag, id)
+            }
+            5 => ImageRef::from_id(engine::content(self.random.below(8) as u8 + 1)),
+            6 => "r.test/a:none".parse().unwrap(),
+            _ => tag,
+        }
+    }
+
+    // The agent.
+
+    fn start_agent(&mut self) {
+        self.note(|| "agent starts".to_owned());
+        let entries: Vec<_> = self.ledger.values().map(|text| Entry::from_text(text).unwrap()).collect();
+        self.keeper = Some(Keeper::restore_with_fault(self.policy.clone(), entries, self.timestamp(), self.fault));
+        self.restored = false;
+        self.engine.events.clear();
+        self.oracle.agent_started();
+        self.attempts.clear();
+        self.untold.clear();
+        let owners: Vec<_> = self.allocs.values().flat_map(|alloc| alloc.tasks.clone()).collect();
+        for (owner, task) in owners {
+            if task.ended_at.is_some() {
+                continue;
+            }
+            let found = self.engine.container_of(&owner).map(|(name, container)| (name.clone(), container.clone()));
+            let attempt = match found {
+                Some((container, state)) if state.started => {
+                    Attempt::Running { name: state.made_from.unwrap_or(task.name), container }
+                }
+                Some((container, _)) => {
+                    self.engine.remove_container(self.now, &container);
+                    Attempt::Idle
+                }
+                None => Attempt::Idle,
+            };
+            self.attempts.insert(owner, attempt);
+        }
+        if self.engine_up {
+            self.feed(Event::EngineBack);
+        }
+    }
+
+    /// Everything that lives in the agent is gone; what it had sent may still be carried out.
+    fn crash_agent(&mut self) {
+        self.note(|| "agent crashes".to_owned());
+        if let Some(keeper) = self.keeper.take() {
+            self.count_rows(&keeper);
+        }
+        for attempt in std::mem::take(&mut self.attempts).into_values() {
+            match attempt {
+                Attempt::Granted { .. } => {
+                    self.count_crash(CrashRow::Grant, Side::After);
+                    self.count_crash(CrashRow::Create, Side::Before);
+                }
+                Attempt::Created { .. } => self.count_crash(CrashRow::Start, Side::Before),
+                Attempt::Running { .. } => self.count_crash(CrashRow::Start, Side::After),
+                Attempt::Idle | Attempt::Asked { .. } => {}
+            }
+        }
+        self.wake_at = None;
+        self.stopping.clear();
+        for sent in std::mem::take(&mut self.sent) {
+            self.abandon(sent, true);
+        }
+    }
+
+    pub(crate) fn count_rows(&mut self, keeper: &Keeper) {
+        for (row, count) in keeper.rows() {
+            *self.rows.entry(*row).or_default() += count;
+        }
+    }
+
+    fn count_crash(&mut self, row: CrashRow, side: Side) {
+        *self.crash_rows.entry((row, side)).or_default() += 1;
+    }
+
+    /// Nobody hears the answer. What was not carried out is dropped, or carried out later all the same.
+    fn abandon(&mut self, sent: Sent, may_be_late: bool) {
+        let done = sent.answer.is_some();
+        if self.keeper.is_none() {
+            let row = match &sent.request {
+                Request::Pull { .. } => Some(CrashRow::Pull),
+                Request::Load { .. } => Some(CrashRow::Load),
+                Request::Remove { private: false, .. } => Some(CrashRow::RemoveName),
+                Request::Remove { .. } | Request::Tag { .. } => Some(CrashRow::RemoveNameless),
+                Request::Look { .. } => None,
+            };
+            if let Some(row) = row.filter(|_| done) {
+                self.count_crash(row, Side::After);
+            }
+        }
+        if done || !self.random.one_in(2) {
+            return;
+        }
+        let span = match &sent.request {
+            Request::Look { .. } => return,
+            Request::Pull { .. } | Request::Load { .. } => LATE_PULL,
+            Request::Remove { .. } | Request::Tag { .. } => LATE_REMOVAL,
+        };
+        if may_be_late {
+            let by = self.now + (self.random.next() % span as u64) as i64;
+            self.late.push(Late { request: sent.request, sent: sent.sent, by });
+        } else {
+            self.carry_out(&sent.request, sent.sent);
+        }
+    }
+
+    /// Gives the keeper an event, writes its records and carries out its actions; or dies in between.
+    pub(crate) fn feed(&mut self, event: Event) {
+        let now = self.timestamp();
+        let event = if self.random.one_in(64) {
+            serde_json::from_str(&serde_json::to_string(&event).unwrap()).unwrap()
+        } else {
+            event
+        };
+        self.note(|| format!("event {event:?}"));
+        self.oracle.before(&event);
+        let Some(keeper) = &mut self.keeper else { return };
+        let step = keeper.step(now, event.clone());
+        let dies = !self.calm && self.random.one_in(400);
+        if dies && self.random.one_in(3) {
+            self.count_crashed_event(&event, Side::Before);
+            return self.crash_agent();
+        }
+        self.write(&step.records);
+        self.after_commit(&event);
+        let mut survives = if dies { self.random.below(step.actions.len() + 1) } else { usize::MAX };
+        let mut actions = step.actions.into_iter();
+        while survives > 0 {
+            let Some(action) = actions.next() else { break };
+            survives -= 1;
+            self.act(action);
+        }
+        if dies {
+            self.count_crashed_event(&event, Side::After);
+            for action in actions {
+                self.count_crashed_action(&action);
+            }
+            return self.crash_agent();
+        }
+        self.check();
+    }
+
+    fn write(&mut self, records: &[Record]) {
+        for record in records {
+            match &record.entry {
+                Some(entry) => {
+                    assert_eq!(record.key, entry.key());
+                    self.ledger.insert(record.key.clone(), entry.to_text().unwrap());
+                }
+                None => {
+                    self.ledger.remove(&record.key);
+                }
+            }
+        }
+    }
+
+    /// What the node writes in the same transaction as the keeper's records.
+    fn after_commit(&mut self, event: &Event) {
+        match event {
+            Event::Accepted { alloc, .. } => {
+                if let Some(record) = self.placed.remove(alloc) {
+                    for owner in record.tasks.keys() {
+                        self.attempts.insert(owner.clone(), Attempt::Idle);
+                        self.oracle.accepted(owner, self.engine.seq);
+                    }
+                    let replaced = record.replaces.and_then(|replaced| self.allocs.get(&replaced));
+                    for owner in replaced.into_iter().flat_map(|replaced| replaced.tasks.keys()) {
+                        self.oracle.handed_over(owner, *alloc);
+                    }
+                    self.allocs.insert(*alloc, record);
+                }
+            }
+            Event::Ended { owner, at } => {
+                self.untold.remove(owner);
+                self.oracle.ended(owner, at.0, self.now, self.lived);
+            }
+            Event::Restored { ended, .. } => {
+                self.restored = true;
+                ended.iter().for_each(|(owner, at)| self.oracle.ended(owner, at.0, self.now, self.lived));
+            }
+            Event::Wanted(want) => self.oracle.wanted(want),
+            _ => {}
+        }
+    }
+
+    fn count_crashed_event(&mut self, event: &Event, side: Side) {
+        match event {
+            Event::Accepted { replaces, .. } => {
+                self.count_crash(CrashRow::Accept, side);
+                if replaces.is_some() {
+                    self.count_crash(CrashRow::Handover, Side::Before);
+                }
+            }
+            Event::Ended { .. } => self.count_crash(CrashRow::Release, side),
+            _ => {}
+        }
+    }
+
+    fn count_crashed_action(&mut self, action: &Action) {
+        let row = match action {
+            Action::Pull { .. } => CrashRow::Pull,
+            Action::Load { .. } => CrashRow::Load,
+            Action::Grant { .. } => CrashRow::Grant,
+            Action::RemoveName { name, .. } if longshore_images::is_private(name) => CrashRow::RemoveNameless,
+            Action::RemoveName { .. } => CrashRow::RemoveName,
+            Action::Tag { .. } => CrashRow::RemoveNameless,
+            _ => return,
+        };
+        self.count_crash(row, Side::Before);
+    }
+
+    fn act(&mut self, action: Action) {
+        self.note(|| format!("  act {action:?}"));
+        self.oracle_acts(&action);
+        let sent = self.engine.seq;
+        let request = match action {
+            Action::Look { look } => Request::Look { look },
+            Action::Pull { fetch, name, .. } => Request::Pull { fetch: fetch.0, name },
+            Action::Load { fetch, name, archive, .. } => {
+                let content = engine::content(archive.digest.parse().unwrap());
+                Request::Load { fetch: fetch.0, name, content }
+            }
+            Action::RemoveName { act, name, content } => {
+                let marked = longshore_images::private_name(content);
+                let private = self.engine.at(&marked) == Some(content);
+                Request::Remove { act, name, private, seen: self.oracle.seen }
+            }
+            Action::Tag { act, content, name } => Request::Tag { act, name, content },
+            Action::CancelFetch { fetch } => return self.cancel(fetch.0),
+            Action::Grant { owner, name, content, .. } => {
+                let attempt = Attempt::Granted { name, content, seq: self.engine.seq };
+                self.attempts.insert(owner, attempt);
+                return;
+            }
+            Action::Refuse { owner, .. } => {
+                self.attempts.insert(owner, Attempt::Idle);
+                return;
+            }
+            Action::WakeAt(at) => {
+                self.wake_at = Some(at);
+                return;
+            }
+            Action::Tell(_) => return,
+        };
+        self.sent.push(Sent { request, sent, answer: None, snapshot: 0 });
+    }
+
+    /// Mostly nothing comes of a cancelled pull; sometimes it was done already, or is done a little later.
+    fn cancel(&mut self, fetch: u64) {
+        let is_it = |sent: &Sent| matches!(&sent.request, Request::Pull { fetch: f, .. } | Request::Load { fetch: f, .. } if *f == fetch);
+        let Some(at) = self.sent.iter().position(is_it) else { return };
+        if self.sent[at].answer.is_some() {
+            return;
+        }
+        let (request, since) = (self.sent[at].request.clone(), self.sent[at].sent);
+        match self.random.below(6) {
+            0 => drop(self.carry_out(&request, since)),
+            1 => {
+                let by = self.now + (self.random.next() % LATE_PULL as u64) as i64;
+                self.late.push(Late { request, sent: since, by });
+            }
+            _ => {}
+        }
+        let failure = FetchFailure { kind: FailureKind::Cancelled, message: "cancelled".to_owned() };
+        self.sent[at].answer = Some(fetched(fetch, Err(failure)));
+    }
+
+    // The engine's side.
+
+    /// Does what a request asks; the answer is that of an engine that has not been disturbed.
+    fn carry_out(&mut self, request: &Request, sent: u64) -> Event {
+        self.note(|| format!("  engine does {request:?} sent at #{sent}"));
+        let at = self.now;
+        match request {
+            Request::Look { look } => Event::Looked { look: *look, seen: self.engine.look() },
+            Request::Pull { fetch, name } => match self.in_registry(name) {
+                Some(id) => {
+                    self.engine.pull(at, name, id, Who::Ours);
+                    fetched(*fetch, Ok(()))
+                }
+                None => {
+                    let message = "manifest unknown".to_owned();
+                    fetched(*fetch, Err(FetchFailure { kind: FailureKind::NotFound, message }))
+                }
+            },
+            Request::Load { fetch, name, content } => {
+                self.engine.load(at, name, *content, Who::Ours);
+                fetched(*fetch, Ok(()))
+            }
+            Request::Remove { act, name, seen, .. } => {
+                self.check_removal(name, *seen);
+                let answer = self.engine.remove(at, name, Who::Ours, sent, *seen, &mut self.random);
+                Event::Removed { act: *act, answer }
+            }
+            Request::Tag { act, name, content } => {
+                let done = self.engine.tag(at, name, *content, Who::Ours);
+                Event::Tagged { act: *act, answer: if done { TagAnswer::Done } else { TagAnswer::NotFound } }
+            }
+        }
+    }
+
+    fn in_registry(&self, name: &ImageRef) -> Option<ContentId> {
+        if name.tag().is_some() {
+            return self.registry.get(name).copied();
+        }
+        (1..=8).map(engine::content).find(|id| name.repository().is_some() && digest_name(name, *id) == *name)
+    }
+
+    /// The engine carries out one of the requests, in any order, well or badly.
+    fn engine_works(&mut self) {
+        let open: Vec<_> = (0..self.sent.len()).filter(|at| self.sent[*at].answer.is_none()).collect();
+        let Some(at) = self.random.pick(&open) else { return };
+        let (request, since) = (self.sent[at].request.clone(), self.sent[at].sent);
+        let bad = !self.calm && self.random.one_in(12);
+        let answer = if !self.engine_up {
+            lost_answer(&request)
+        } else if bad {
+            self.go_badly(&request, since)
+        } else {
+            self.carry_out(&request, since)
+        };
+        self.sent[at].snapshot = self.engine.seq;
+        self.sent[at].answer = Some(answer);
+    }
+
+    fn go_badly(&mut self, request: &Request, since: u64) -> Event {
+        let Request::Look { look } = request else {
+            let refused = self.random.one_in(4);
+            if refused {
+                if let Request::Remove { act, .. } = request {
+                    let answer = RemovalAnswer::Refused { message: "permission denied".to_owned() };
+                    return Event::Removed { act: *act, answer };
+                }
+                if let Request::Pull { fetch, .. } | Request::Load { fetch, .. } = request {
+                    let message = "connection refused".to_owned();
+                    return fetched(*fetch, Err(FetchFailure { kind: FailureKind::Unreachable, message }));
+                }
+            }
+            let sent = Sent { request: request.clone(), sent: since, answer: None, snapshot: 0 };
+            let late = self.random.one_in(2);
+            self.abandon(sent, late);
+            return lost_answer(request);
+        };
+        if self.random.one_in(2) {
+            return Event::LookFailed { look: *look, message: "connection reset".to_owned() };
+        }
+        let mut seen = self.engine.look();
+        make_unreadable(&mut seen, &mut self.random);
+        Event::Looked { look: *look, seen }
+    }
+
+    /// One of the answers reaches the agent, in any order.
+    fn answer_arrives(&mut self) {
+        let answered: Vec<_> = (0..self.sent.len()).filter(|at| self.sent[*at].answer.is_some()).collect();
+        let Some(at) = self.random.pick(&answered) else { return };
+        let sent = self.sent.swap_remove(at);
+        if let Some(event) = sent.answer {
+            self.oracle.answered(&sent.request, &event, sent.snapshot);
+            self.feed(event);
+        }
+    }
+
+    fn event_arrives(&mut self) {
+        let Some(told) = self.engine.events.pop_front() else { return };
+        if !self.calm && self.random.one_in(30) {
+            return;
+        }
+        self.oracle.event_delivered(&told);
+        self.feed(Event::EngineSaw { at: Timestamp(told.at), news: told.news });
+    }
+
+    fn engine_dies(&mut self) {
+        self.note(|| "engine dies".to_owned());
+        self.engine_up = false;
+        self.engine.events.clear();
+        for late in std::mem::take(&mut self.late) {
+            if self.random.one_in(2) {
+                self.carry_out(&late.request, late.sent);
+            }
+        }
+        for at in 0..self.sent.len() {
+            if self.sent[at].answer.is_none() {
+                let (request, since) = (self.sent[at].request.clone(), self.sent[at].sent);
+                if self.random.one_in(2) && !matches!(request, Request::Look { .. }) {
+                    self.carry_out(&request, since);
+                }
+                self.sent[at].answer = Some(lost_answer(&request));
+            }
+        }
+        self.engine.events.clear();
+        self.feed(Event::EngineLost);
+    }
+
+    fn engine_starts(&mut self) {
+        self.note(|| "engine starts".to_owned());
+        self.engine_up = true;
+        self.engine.happen();
+        if self.keeper.is_some() {
+            self.feed(Event::EngineBack);
+        }
+    }
+
+    // Time.
+
+    pub(crate) fn advance(&mut self, span: i64) {
+        self.now += span;
+        self.lived += span;
+        self.time_passed();
+        let due = self.wake_at.is_some_and(|at| at.0 <= self.now);
+        if due && (self.calm || !self.random.one_in(4)) {
+            self.wake_at = None;
+            self.feed(Event::Tick);
+        }
+    }
+
+    fn time_passed(&mut self) {
+        let now = self.now;
+        let (due, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.late).into_iter().partition(|late| late.by <= now);
+        self.late = rest;
+        for late in due {
+            self.carry_out(&late.request, late.sent);
+        }
+        while self.engine.events.front().is_some_and(|told| told.at + EVENT_LAG <= now) && self.keeper.is_some() {
+            self.event_arrives();
+        }
+    }
+
+    /// A step of the clock: what the engine still has to do happens at the same distance from now, or at once.
+    fn clock_steps(&mut self) {
+        let span = (self.random.next() % (600 * SECOND as u64)) as i64;
+        if self.random.one_in(2) {
+            self.note(|| "clock steps back".to_owned());
+            self.now -= span;
+            self.late.iter_mut().for_each(|late| late.by -= span);
+            self.engine.events.iter_mut().for_each(|told| told.at -= span);
+            self.oracle.clock_stepped_back(self.now);
+        } else {
+            self.note(|| "clock steps forward".to_owned());
+            self.now += span;
+            self.oracle.clock_stepped_forward();
+            self.time_passed();
+        }
+        self.feed(Event::Tick);
+    }
+
+    // Tasks.
+
+    fn place(&mut self) {
+        if self.allocs.values().filter(|alloc| alloc.tasks.values().any(|task| task.ended_at.is_none())).count() > 6 {
+            return;
+        }
+        let alloc = AllocId::from_u128(self.next_alloc);
+        self.next_alloc += 1;
+        let mut tasks = BTreeMap::new();
+        for task in ["web", "side"].into_iter().take(1 + self.random.below(5) / 4) {
+            let name = self.pick_name();
+            tasks.insert(Owner::task(alloc, task), TaskRecord { name, ended_at: None });
+        }
+        self.placed.insert(alloc, AllocRecord { tasks, replaces: None });
+    }
+
+    fn update(&mut self) {
+        let live: Vec<_> = self
+            .allocs
+            .iter()
+            .filter(|(_, alloc)| alloc.tasks.values().all(|task| task.ended_at.is_none()))
+            .map(|(id, _)| *id)
+            .collect();
+        let Some(old) = self.random.pick(&live) else { return };
+        if self.placed.values().chain(self.allocs.values()).any(|alloc| alloc.replaces == Some(old)) {
+            return;
+        }
+        let alloc = AllocId::from_u128(self.next_alloc);
+        self.next_alloc += 1;
+        let mut tasks = BTreeMap::new();
+        for (owner, task) in self.allocs[&old].tasks.clone() {
+            let Owner::Task { task: task_name, .. } = owner else { continue };
+            let name = if self.random.one_in(3) { self.pick_name() } else { task.name };
+            tasks.insert(Owner::task(alloc, task_name), TaskRecord { name, ended_at: None });
+        }
+        self.placed.insert(alloc, AllocRecord { tasks, replaces: Some(old) });
+    }
+
+    /// The node accepts what was placed, and only then stops what it replaces.
+    fn accept(&mut self) {
+        let Some((alloc, record)) = self.placed.iter().next().map(|(id, record)| (*id, record.clone())) else { return };
+        if self.keeper.is_none() {
+            return;
+        }
+        let needs = record.tasks.iter().map(|(owner, task)| Need { owner: owner.clone(), name: task.name.clone() });
+        let needs: Vec<_> = needs.collect();
+        let replaces = record.replaces;
+        self.feed(Event::Accepted { alloc, needs, replaces });
+        if self.keeper.is_some() {
+            self.stop_replaced();
+        }
+    }
+
+    fn stop_replaced(&mut self) {
+        let replaced: BTreeSet<_> = self.allocs.values().filter_map(|alloc| alloc.replaces).collect();
+        for alloc in replaced {
+            let owners = self.allocs.get(&alloc).map(|alloc| alloc.tasks.keys().cloned().collect::<Vec<_>>());
+            self.stopping.extend(owners.unwrap_or_default());
+        }
+    }
+
+    fn stop(&mut self) {
+        let owners: Vec<_> = self.attempts.keys().cloned().collect();
+        if let Some(owner) = self.random.pick(&owners) {
+            self.stopping.insert(owner);
+        }
+    }
+
+    fn task_moves(&mut self) {
+        let owners: Vec<_> = self.attempts.keys().cloned().collect();
+        let Some(owner) = self.random.pick(&owners) else { return };
+        if self.stopping.contains(&owner) {
+            return self.end_task(&owner);
+        }
+        match self.attempts[&owner].clone() {
+            Attempt::Idle => self.ask(&owner),
+            Attempt::Asked { .. } => {
+                if self.random.one_in(12) {
+                    self.attempts.insert(owner.clone(), Attempt::Idle);
+                    self.feed(Event::GaveUp { owner });
+                }
+            }
+            Attempt::Granted { name, content, seq } => self.create(&owner, name, content, seq),
+            Attempt::Created { name, container } => {
+                if let Some(state) = self.engine.containers.get_mut(&container) {
+                    state.started = true;
+                    self.attempts.insert(owner, Attempt::Running { name, container });
+                } else {
+                    self.attempts.insert(owner, Attempt::Idle);
+                }
+            }
+            Attempt::Running { container, .. } => {
+                if self.random.one_in(10) {
+                    self.engine.remove_container(self.now, &container);
+                    self.attempts.insert(owner, Attempt::Idle);
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, owner: &Owner) {
+        let Some(alloc) = owner.alloc().and_then(|alloc| self.allocs.get(&alloc)) else { return };
+        let mut name = alloc.tasks[owner].name.clone();
+        if self.random.one_in(20) {
+            name = self.pick_name();
+        }
+        let archive = (name.tag().is_some() && self.random.one_in(8))
+            .then(|| Archive { digest: (self.random.below(6) + 1).to_string() });
+        let fresh = name.tag().is_some() && self.random.one_in(4);
+        let access = if self.random.one_in(5) { "other" } else { "some" }.to_owned();
+        self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh });
+        self.feed(Event::Wanted(Want { owner: owner.clone(), name, fresh, access, platform: None, archive }));
+    }
+
+    fn create(&mut self, owner: &Owner, name: ImageRef, content: ContentId, granted: u64) {
+        if !self.engine_up {
+            return;
+        }
+        let by_name = self.random.one_in(2).then(|| name.clone());
+        let made_from = Some(by_name.unwrap_or_else(|| name.clone())).filter(|name| name.id().is_none());
+        match self.engine.create(self.now, content, made_from, Some(owner.clone())) {
+            None => {
+                self.check_missing(owner, content, granted);
+                self.attempts.insert(owner.clone(), Attempt::Idle);
+            }
+            Some(container) => {
+                if !self.calm && self.random.one_in(60) {
+                    self.count_crash(CrashRow::Create, Side::After);
+                    return self.crash_agent();
+                }
+                let attempt = Attempt::Created { name: name.clone(), container };
+                self.attempts.insert(owner.clone(), attempt);
+                self.feed(Event::ContainerMade { owner: owner.clone(), name, content });
+            }
+        }
+    }
+
+    /// The end goes into the node's record, then the container goes, then the hold.
+    fn end_task(&mut self, owner: &Owner) {
+        let Some(alloc) = owner.alloc() else { return };
+        let at = self.timestamp();
+        if let Some(task) = self.allocs.get_mut(&alloc).and_then(|alloc| alloc.tasks.get_mut(owner)) {
+            task.ended_at = Some(at);
+        }
+        self.untold.insert(owner.clone());
+        self.stopping.remove(owner);
+        self.attempts.remove(owner);
+        let container = self.engine.container_of(owner).map(|(name, _)| name.clone());
+        if !self.calm && self.random.one_in(40) {
+            self.count_crash(CrashRow::Stop, if container.is_some() { Side::Before } else { Side::After });
+            if self.allocs.values().any(|other| other.replaces == Some(alloc)) {
+                self.count_crash(CrashRow::Handover, Side::After);
+            }
+            return self.crash_agent();
+        }
+        if let Some(container) = container {
+            if !self.random.one_in(10) {
+                self.engine.remove_container(self.now, &container);
+            }
+            if !self.calm && self.random.one_in(40) {
+                self.count_crash(CrashRow::Stop, Side::After);
+                return self.crash_agent();
+            }
+        }
+        self.feed(Event::Ended { owner: owner.clone(), at });
+    }
+
+    /// The agent removes containers of tasks that have ended, and forgets allocations that are over.
+    fn sweep(&mut self) {
+        let ended = |owner: &Owner, allocs: &BTreeMap<AllocId, AllocRecord>| {
+            let task = owner.alloc().and_then(|alloc| allocs.get(&alloc)).and_then(|alloc| alloc.tasks.get(owner));
+            task.is_none_or(|task| task.ended_at.is_some())
+        };
+        let left: Vec<_> = self
+            .engine
+            .containers
+            .iter()
+            .filter(|(_, container)| container.owner.as_ref().is_some_and(|owner| ended(owner, &self.allocs)))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for container in left {
+            self.engine.remove_container(self.now, &container);
+        }
+        if self.restored && self.keeper.as_ref().is_some_and(Keeper::is_recovered) {
+            let untold = &self.untold;
+            let replaced: BTreeSet<_> = self.allocs.values().filter_map(|alloc| alloc.replaces).collect();
+            self.allocs.retain(|id, alloc| {
+                replaced.contains(id)
+                    || alloc.tasks.iter().any(|(owner, task)| task.ended_at.is_none() || untold.contains(owner))
+            });
+        }
+    }
+
+    fn restore_allocations(&mut self) {
+        let tasks = || self.allocs.values().flat_map(|alloc| &alloc.tasks);
+        let live = tasks().filter(|(_, task)| task.ended_at.is_none()).map(|(owner, _)| owner.clone()).collect();
+        let ended = tasks().filter_map(|(owner, task)| Some((owner.clone(), task.ended_at?))).collect();
+        self.feed(Event::Restored { live, ended });
+        if self.keeper.is_some() {
+            self.untold.clear();
+            self.stop_replaced();
+        }
+    }
+
+    /// The node loses its record of an allocation while it is down: nobody knows the owner any more.
+    fn forget_allocation(&mut self) {
+        let Some(alloc) = self.random.pick(&self.allocs.keys().copied().collect::<Vec<_>>()) else { return };
+        self.note(|| format!("allocation {alloc} is forgotten"));
+        if let Some(record) = self.allocs.remove(&alloc) {
+            for owner in record.tasks.keys() {
+                let container = self.engine.container_of(owner).map(|(name, _)| name.clone());
+                container.into_iter().for_each(|container| self.engine.remove_container(self.now, &container));
+            }
+        }
+    }
+
+    // Others.
+
+    fn others_act(&mut self) {
+        if !self.engine_up {
+            return;
+        }
+        let (at, name) = (self.now, self.pick_tag());
+        let present: Vec<_> = self.engine.contents.keys().copied().collect();
+        let some = self.random.pick(&present);
+        let which = self.random.below(14);
+        self.note(|| format!("others do {which} with {name} {some:?}"));
+        match which {
+            0 => {
+                let id = self.registry[&name];
+                self.engine.pull(at, &name, id, Who::Others);
+            }
+            1 => {
+                let id = self.registry[&name];
+                self.engine.pull(at, &digest_name(&name, id), id, Who::Others);
+            }
+            2 => {
+                let id = engine::content(self.random.below(6) as u8 + 1);
+                self.engine.load(at, &name, id, Who::Others);
+            }
+            3 => {
+                if let Some(id) = some {
+                    self.engine.tag(at, &name, id, Who::Others);
+                }
+            }
+            4 => {
+                if let Some(id) = some {
+                    self.engine.tag(at, &"mine/x:1".parse().unwrap(), id, Who::Others);
+                }
+            }
+            5 | 6 => {
+                let names: Vec<_> = self.engine.names.keys().cloned().collect();
+                if let Some(name) = self.random.pick(&names) {
+                    let now = self.engine.seq;
+                    self.engine.remove(at, &name, Who::Others, u64::MAX, now, &mut self.random);
+                }
+            }
+            7 if self.random.one_in(3) => self.engine.prune(at),
+            8 if self.random.one_in(3) => {
+                if let Some(id) = some {
+                    self.engine.remove_by_force(at, id);
+                }
+            }
+            9 | 10 => {
+                if let Some(id) = some {
+                    let mut names = self.engine.names_at(id);
+                    names.retain(|name| !longshore_images::is_private(name));
+                    let made_from = self.random.pick(&names);
+                    self.engine.create(at, id, made_from, None);
+                }
+            }
+            _ => self.others_stop(),
+        }
+    }
+
+    fn others_stop(&mut self) {
+        let theirs: Vec<_> =
+            self.engine.containers.iter().filter(|(_, c)| c.owner.is_none()).map(|(name, _)| name.clone()).collect();
+        if let Some(container) = self.random.pick(&theirs) {
+            self.engine.remove_container(self.now, &container);
+        }
+    }
+
+    fn push(&mut self) {
+        let name = self.pick_tag();
+        let id = engine::content(self.random.below(6) as u8 + 1);
+        self.registry.insert(name, id);
+    }
+
+    fn person_asks(&mut self) {
+        let event = match self.random.below(6) {
+            0 | 1 => Event::CollectNow,
+            2 => {
+                let pattern = self.pick_tag().familiar().to_owned();
+                Event::Pinned(Pin { pattern, who: "root".to_owned(), at: self.timestamp() })
+            }
+            3 | 4 => Event::Unpinned { pattern: self.pick_tag().familiar().to_owned() },
+            _ => {
+                let keep = if self.random.one_in(3) { vec![Glob::new("r.test/a:2")] } else { Vec::new() };
+                self.policy = Policy { keep, image: !self.random.one_in(8), ..self.policy.clone() };
+                Event::PolicyChanged(self.policy.clone())
+            }
+        };
+        self.feed(event);
+    }
+
+    // One life.
+
+    pub(crate) fn step(&mut self) {
+        if self.keeper.is_none() {
+            match self.random.below(12) {
+                0..4 => self.start_agent(),
+                4 if self.random.one_in(6) => self.forget_allocation(),
+                5 => self.others_act(),
+                6 if !self.engine_up => self.engine_starts(),
+                _ => {
+                    let span = (self.random.next() % (3 * SECOND as u64)) as i64;
+                    self.advance(span);
+                }
+            }
+            return;
+        }
+        if !self.engine_up && self.random.one_in(12) {
+            return self.engine_starts();
+        }
+        if !self.restored && self.random.one_in(6) {
+            return self.restore_allocations();
+        }
+        match self.random.below(100) {
+            0..20 => self.engine_works(),
+            20..40 => self.answer_arrives(),
+            40..48 => self.event_arrives(),
+            48..58 => {
+                let spans = [SECOND / 1000, SECOND / 50, SECOND / 2, 3 * SECOND, 20 * SECOND];
+                let span = spans[self.random.below(spans.len())];
+                let span = (self.random.next() % span as u64) as i64 + 1;
+                self.advance(span);
+            }
+            58 => self.advance(60 * SECOND),
+            59..62 => self.place(),
+            62..65 => self.update(),
+            65..70 => self.accept(),
+            70..85 => self.task_moves(),
+            85..88 => self.stop(),
+            88..92 => self.others_act(),
+            92 => self.push(),
+            93 => self.person_asks(),
+            94 => self.sweep(),
+            95 if self.random.one_in(4) => self.crash_agent(),
+            96 if self.random.one_in(4) && self.engine_up => self.engine_dies(),
+            97 if self.random.one_in(4) => self.clock_steps(),
+            _ => self.task_moves(),
+        }
+    }
+
+    /// No more faults and nobody else about: everything is answered, tasks go on, then all of them end; and after the
+    /// delay what was brought is gone.
+    pub(crate) fn calm_down(&mut self) {
+        self.note(|| "calm".to_owned());
+        self.calm = true;
+        if !self.engine_up {
+            self.engine_starts();
+        }
+        if self.keeper.is_none() {
+            self.start_agent();
+        }
+        if !self.restored {
+            self.restore_allocations();
+        }
+        self.settle(40 * SECOND);
+        while !self.placed.is_empty() {
+            self.accept();
+        }
+        for _ in 0..60 {
+            self.task_moves();
+            self.settle(SECOND / 2);
+        }
+        self.check_quiet();
+        let owners: Vec<_> = self.attempts.keys().cloned().collect();
+        for owner in owners {
+            self.end_task(&owner);
+        }
+        self.sweep();
+        let theirs: Vec<_> = self.engine.containers.keys().cloned().collect();
+        for container in theirs {
+            self.engine.remove_container(self.now, &container);
+        }
+        self.policy = Policy { image: true, keep: Vec::new(), kept_by_others: false, ..self.policy.clone() };
+        self.feed(Event::PolicyChanged(self.policy.clone()));
+        for tag in self.registry.keys().cloned().collect::<Vec<_>>() {
+            self.feed(Event::Unpinned { pattern: tag.familiar().to_owned() });
+        }
+        let delay = self.policy.image_delay.as_nanoseconds();
+        self.settle(delay + 330 * SECOND);
+        self.check_gone();
+        self.one_more_life(delay);
+    }
+
+    /// With everything gone and nothing wrong, one task's image comes, is used, and goes within a second of its time.
+    fn one_more_life(&mut self, delay: i64) {
+        let name: ImageRef = "r.test/b:1".parse().unwrap();
+        if self.engine.at(&name).is_some() {
+            return;
+        }
+        let alloc = AllocId::from_u128(self.next_alloc);
+        self.next_alloc += 1;
+        let owner = Owner::task(alloc, "web");
+        let tasks = BTreeMap::from([(owner.clone(), TaskRecord { name: name.clone(), ended_at: None })]);
+        self.placed.insert(alloc, AllocRecord { tasks, replaces: None });
+        self.accept();
+        while !matches!(self.attempts[&owner], Attempt::Running { .. }) {
+            if self.attempts[&owner] == Attempt::Idle {
+                self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh: false });
+                let access = "some".to_owned();
+                let want = Want {
+                    owner: owner.clone(),
+                    name: name.clone(),
+                    fresh: false,
+                    access,
+                    platform: None,
+                    archive: None,
+                };
+                self.feed(Event::Wanted(want));
+            } else if !matches!(self.attempts[&owner], Attempt::Asked { .. }) {
+                self.task_moves();
+            }
+            self.settle(SECOND / 100);
+        }
+        self.end_task(&owner);
+        self.sweep();
+        if self.would_take_what_others_brought(&name) {
+            return;
+        }
+        if delay > SECOND {
+            self.settle(delay - SECOND / 2);
+            self.require(self.engine.at(&name).is_some(), || format!("K2: {name} went before its time"));
+        }
+        self.settle(2 * SECOND);
+        self.require(self.engine.at(&name).is_none(), || format!("K2: {name} did not go in time"));
+    }
+
+    /// Answers everything at once and lets this much time pass.
+    fn settle(&mut self, span: i64) {
+        let end = self.now + span;
+        let mut rounds = 0;
+        loop {
+            while !self.sent.is_empty() || !self.engine.events.is_empty() {
+                self.engine_works();
+                self.answer_arrives();
+                self.event_arrives();
+                rounds += 1;
+                self.require(rounds < 20_000, || "the keeper and the engine do not come to rest".to_owned());
+            }
+            let next = self.wake_at.map_or(end, |at| at.0.clamp(self.now, end));
+            let next = self.late.iter().map(|late| late.by).fold(next, i64::min).max(self.now);
+            if next >= end {
+                self.advance(end - self.now);
+                if self.sent.is_empty() && self.engine.events.is_empty() {
+                    return;
+                }
+            } else {
+                self.advance(next - self.now);
+            }
+        }
+    }
+
+    #[track_caller]
+    pub(crate) fn require(&self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.fail(&what());
+        }
+    }
+
+    pub(crate) fn fail(&self, what: &str) -> ! {
+        self.trace.iter().for_each(|line| println!("{line}"));
+        panic!("{what}\nseed {}", self.seed);
+    }
+
+    /// Ends the world and hands over what was counted.
+    pub(crate) fn finish(mut self) -> (RowCounts, BTreeMap<(CrashRow, Side), u64>) {
+        if let Some(keeper) = self.keeper.take() {
+            self.count_rows(&keeper);
+        }
+        (self.rows, self.crash_rows)
+    }
+
+    pub(crate) fn ledger_entries(&self) -> Vec<Entry> {
+        self.ledger.values().map(|text| Entry::from_text(text).unwrap()).collect()
+    }
+}
+
+fn fetched(fetch: u64, result: Result<(), FetchFailure>) -> Event {
+    Event::Fetched { fetch: longshore_images::FetchId(fetch), result }
+}
+
+fn lost_answer(request: &Request) -> Event {
+    let message = "connection lost".to_owned();
+    match request {
+        Request::Look { look } => Event::LookFailed { look: *look, message },
+        Request::Pull { fetch, .. } | Request::Load { fetch, .. } => {
+            fetched(*fetch, Err(FetchFailure { kind: FailureKind::EngineLost, message }))
+        }
+        Request::Remove { act, .. } => Event::Removed { act: *act, answer: RemovalAnswer::Lost { message } },
+        Request::Tag { act, .. } => Event::Tagged { act: *act, answer: TagAnswer::Failed { message } },
+    }
+}
+
+fn make_unreadable(seen: &mut Seen, random: &mut Random) {
+    seen.unreadable.push("one entry".to_owned());
+    if random.one_in(2) && !seen.images.is_empty() {
+        seen.images.remove(random.below(seen.images.len()));
+    } else if !seen.containers.is_empty() {
+        seen.containers.remove(random.below(seen.containers.len()));
+    }
+}
