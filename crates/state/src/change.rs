@@ -113,6 +113,11 @@ pub enum NodeChange {
         evaluations: Vec<Evaluation>,
     },
     Remove(Vec<NodeId>),
+    /// Removed whatever it runs, with the evaluations that follow from it.
+    Purge {
+        node: NodeId,
+        evaluations: Vec<Evaluation>,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,6 @@ mod link;
 mod reports;
 mod watcher;
 
-pub(crate) use evaluations::{evaluations_for_allocations, evaluations_for_node};
+pub(crate) use evaluations::evaluations_for_node;
 pub(crate) use reports::{Report, run as run_reporter};
 pub(crate) use watcher::Pulse;

@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use longshore_model::{Eligibility, EvalId, Evaluation, LogIndex, NodeEvent, NodeId};
+use longshore_model::{Eligibility, EvalId, LogIndex, NodeEvent, NodeId};
 use longshore_state::{Change, EvaluationChange, NodeChange};
 
 use crate::Server;
 use crate::clock::SystemIds;
 use crate::error::ServerError;
-use crate::nodes::{evaluations_for_allocations, evaluations_for_node};
+use crate::nodes::evaluations_for_node;
 
 /// The answer to what concerns a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +55,10 @@ impl Server {
             .proposer()
             .propose(move |state, now| {
                 let node = state.node(id).ok_or(ServerError::NotFound("node"))?;
-                Ok(looks(evaluations_for_node(state, node, now, &mut SystemIds)))
+                let evaluations = evaluations_for_node(state, node, now, &mut SystemIds);
+                let evals: Vec<EvalId> = evaluations.iter().map(|evaluation| evaluation.id).collect();
+                let change = Change::Evaluation(EvaluationChange::Upsert(evaluations));
+                Ok(((!evals.is_empty()).then_some(change), evals))
             })
             .await?;
         Ok(NodeAnswer { evals: written.value, index: written.index })
@@ -63,27 +66,16 @@ impl Server {
 
     /// Forgets a node, whatever it runs: that is lost then. One that comes back registers anew.
     pub async fn purge_node(&self, id: NodeId) -> Result<NodeAnswer, ServerError> {
-        self.proposer()
-            .propose(move |state, _| {
-                state.node(id).ok_or(ServerError::NotFound("node"))?;
-                Ok((Some(Change::Node(NodeChange::Remove(vec![id]))), ()))
-            })
-            .await?;
-        self.pulse().forget(id);
         let written = self
             .proposer()
             .propose(move |state, now| {
-                let evaluations = evaluations_for_allocations(state, id, now, &mut SystemIds);
-                Ok(looks(evaluations))
+                let node = state.node(id).ok_or(ServerError::NotFound("node"))?;
+                let evaluations = evaluations_for_node(state, node, now, &mut SystemIds);
+                let evals = evaluations.iter().map(|evaluation| evaluation.id).collect();
+                Ok((Some(Change::Node(NodeChange::Purge { node: id, evaluations })), evals))
             })
             .await?;
+        self.pulse().forget(id);
         Ok(NodeAnswer { evals: written.value, index: written.index })
     }
-}
-
-/// The change that makes the evaluations, if there are any, and their ids.
-fn looks(evaluations: Vec<Evaluation>) -> (Option<Change>, Vec<EvalId>) {
-    let evals: Vec<EvalId> = evaluations.iter().map(|evaluation| evaluation.id).collect();
-    let change = Change::Evaluation(EvaluationChange::Upsert(evaluations));
-    ((!evals.is_empty()).then_some(change), evals)
 }

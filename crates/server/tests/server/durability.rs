@@ -27,7 +27,7 @@ async fn a_restart_from_the_journal_keeps_all() {
     let before = server.snapshot();
     drop(server);
 
-    let server = server_from(EmbeddedJournal::open(folder.path()).unwrap()).await;
+    let server = server_from(reopened(folder.path())).await;
     let image = |state: &longshore_state::State| String::from_utf8(state.to_image().unwrap()).unwrap();
     assert_eq!(image(&server.snapshot()), image(&before));
 
@@ -36,6 +36,17 @@ async fn a_restart_from_the_journal_keeps_all() {
     register(&server, &changed(&web, |group| group.count = 4)).await;
     eventually(&server, "one more", |state| live(state, &web).len() == 4).await;
     server.shutdown().await;
+}
+
+/// Another test of this process may just have forked, and so hold the lock's file until its child has begun.
+fn reopened(folder: &Path) -> Opened {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    loop {
+        match EmbeddedJournal::open(folder) {
+            Err(JournalError::InUse { .. }) if std::time::Instant::now() < deadline => std::thread::yield_now(),
+            opened => return opened.unwrap(),
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

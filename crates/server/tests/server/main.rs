@@ -7,4 +7,5 @@ mod fixtures;
 mod lifecycle;
 mod requests;
 mod rollout;
+mod storm;
 mod world;

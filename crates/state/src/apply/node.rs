@@ -28,12 +28,20 @@ impl State {
             }
             NodeChange::Remove(ids) => {
                 for id in ids {
-                    if self.nodes.remove(&id).is_some() {
-                        self.node_use.remove(&id);
-                        self.touch(Table::Nodes, step.index);
-                    }
+                    self.remove_node(step, id);
                 }
             }
+            NodeChange::Purge { node, evaluations } => {
+                self.remove_node(step, node);
+                self.put_evaluations(step, evaluations);
+            }
+        }
+    }
+
+    fn remove_node(&mut self, step: &Step, id: NodeId) {
+        if self.nodes.remove(&id).is_some() {
+            self.node_use.remove(&id);
+            self.touch(Table::Nodes, step.index);
         }
     }
 
