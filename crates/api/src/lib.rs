@@ -73,8 +73,8 @@ pub use logs::StreamFrame;
 pub use metric::{AllocMetric, NodeScoreMeta};
 pub use metrics::{GaugeValue, MetricsSummary, PointValue, SampledValue};
 pub use node::{
-    ClientHostNetworkConfig, ClientHostVolumeConfig, DrainMetadata, DrainStrategy, DriverInfo, Node, NodeEvent,
-    NodeListStub,
+    ClientHostNetworkConfig, ClientHostVolumeConfig, DrainMetadata, DrainStrategy, DriverInfo, Node,
+    NodeEligibilityRequest, NodeEligibilityResponse, NodeEvent, NodeListStub, NodeUpdateResponse,
 };
 pub use node_resources::{
     HostCpuStats, HostDiskStats, HostMemoryStats, HostStats, NodeCpuResources, NodeDevice, NodeDeviceLocality,

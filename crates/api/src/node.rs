@@ -67,6 +67,50 @@ pub struct Node {
     pub modify_index: u64,
 }
 
+/// `PUT /v1/node/:id/eligibility`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct NodeEligibilityRequest {
+    #[serde(rename = "NodeID")]
+    pub node_id: String,
+    /// `eligible` or `ineligible`.
+    pub eligibility: String,
+}
+
+/// The answer to it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct NodeEligibilityResponse {
+    pub node_modify_index: u64,
+    #[serde(rename = "EvalIDs", with = "null_if_empty")]
+    pub eval_ids: Vec<String>,
+    pub eval_create_index: u64,
+    pub index: u64,
+}
+
+/// The answer to `PUT /v1/node/:id/evaluate` and `PUT /v1/node/:id/purge`. What only nodes read is zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct NodeUpdateResponse {
+    #[serde(rename = "HeartbeatTTL")]
+    pub heartbeat_ttl: GoDuration,
+    #[serde(rename = "EvalIDs", with = "null_if_empty")]
+    pub eval_ids: Vec<String>,
+    pub eval_create_index: u64,
+    pub node_modify_index: u64,
+    #[serde(rename = "LeaderRPCAddr")]
+    pub leader_rpc_addr: String,
+    pub num_nodes: i64,
+    #[serde(with = "null_if_empty")]
+    pub servers: Vec<Value>,
+    pub scheduling_eligibility: String,
+    pub features: u64,
+    pub index: u64,
+    pub last_contact: i64,
+    pub known_leader: bool,
+    pub next_token: String,
+}
+
 /// A node in a list.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]

@@ -1,17 +1,20 @@
 use std::collections::BTreeMap;
 
+use axum::body::Body;
 use axum::extract::Path;
 use axum::response::Response;
-use longshore_model::NodeId;
+use longshore_api as api;
+use longshore_model::{Eligibility, NodeId};
+use longshore_server::NodeAnswer;
 use longshore_state::{State, Table};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result};
 use crate::page::{self, Page};
 use crate::prefix::{IdPrefix, full_id};
-use crate::reply;
 use crate::show::node::{self, StubFields};
 use crate::show::{allocation, job};
+use crate::{body, reply};
 
 /// `GET /v1/nodes`.
 pub(crate) async fn list(ask: Ask) -> Result<Response> {
@@ -67,4 +70,49 @@ pub(crate) async fn allocations(ask: Ask, Path(id): Path<String>) -> Result<Resp
         shown.push(allocation::with_job(alloc, of_alloc));
     }
     Ok(reply::as_of(reply::json(&ask.params, &shown)?, index_of(&state)))
+}
+
+/// `PUT /v1/node/{node}/eligibility`.
+pub(crate) async fn eligibility(ask: Ask, Path(id): Path<String>, body: Body) -> Result<Response> {
+    let request: api::NodeEligibilityRequest = body::json(body).await?;
+    let eligibility = match request.eligibility.as_str() {
+        "eligible" => Eligibility::Eligible,
+        "ineligible" => Eligibility::Ineligible,
+        other => return Err(ApiError::server(format!("invalid scheduling eligibility {other:?}"))),
+    };
+    let answer = ask.context.server.set_node_eligibility(full_id("node", &id)?, eligibility).await?;
+    let shown = api::NodeEligibilityResponse {
+        node_modify_index: answer.index.0,
+        eval_create_index: eval_create_index(&answer),
+        eval_ids: answer.evals.iter().map(ToString::to_string).collect(),
+        index: answer.index.0,
+    };
+    Ok(reply::written_at(reply::json(&ask.params, &shown)?, answer.index))
+}
+
+/// `PUT /v1/node/{node}/evaluate`.
+pub(crate) async fn evaluate(ask: Ask, Path(id): Path<String>) -> Result<Response> {
+    let answer = ask.context.server.evaluate_node(full_id("node", &id)?).await?;
+    updated(&ask, &answer)
+}
+
+/// `PUT /v1/node/{node}/purge`.
+pub(crate) async fn purge(ask: Ask, Path(id): Path<String>) -> Result<Response> {
+    let answer = ask.context.server.purge_node(full_id("node", &id)?).await?;
+    updated(&ask, &answer)
+}
+
+fn updated(ask: &Ask, answer: &NodeAnswer) -> Result<Response> {
+    let shown = api::NodeUpdateResponse {
+        eval_ids: answer.evals.iter().map(ToString::to_string).collect(),
+        eval_create_index: eval_create_index(answer),
+        node_modify_index: answer.index.0,
+        index: answer.index.0,
+        ..api::NodeUpdateResponse::default()
+    };
+    Ok(reply::written_at(reply::json(&ask.params, &shown)?, answer.index))
+}
+
+fn eval_create_index(answer: &NodeAnswer) -> u64 {
+    if answer.evals.is_empty() { 0 } else { answer.index.0 }
 }

@@ -54,3 +54,52 @@ fn first_of(texts: [String; 2]) -> String {
     let [first, second] = texts;
     if first.is_empty() { second } else { first }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longshore_model::Timestamp;
+
+    /// What the typed fields say beyond type, time, message and details.
+    fn typed(kind: &str, message: &str, details: &[(&str, &str)]) -> String {
+        let mut told = TaskEvent::new(kind, Timestamp::from_seconds(1), message);
+        for (key, value) in details {
+            told = told.detail(*key, *value);
+        }
+        let mut shown = event(&told);
+        assert_eq!((shown.display_message.as_str(), shown.details.len()), (message, details.len()));
+        shown.details.clear();
+        shown.display_message.clear();
+        shown.kind.clear();
+        shown.time = 0;
+        let serde_json::Value::Object(fields) = serde_json::to_value(&shown).unwrap() else { panic!("an object") };
+        let nothing = serde_json::to_value(api::TaskEvent::default()).unwrap();
+        let said = fields.iter().filter(|(key, value)| nothing[key.as_str()] != **value);
+        said.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn typed_fields_repeat_the_details() {
+        assert_eq!(typed("Received", "Task received by client", &[]), "");
+        assert_eq!(
+            typed("Task Setup", "Building Task Directory", &[("message", "Building Task Directory")]),
+            r#"Message="Building Task Directory""#
+        );
+        assert_eq!(
+            typed(
+                "Terminated",
+                "Exit Code: 3",
+                &[("exit_code", "3"), ("signal", "0"), ("oom_killed", "false"), ("exit_message", "non-zero")]
+            ),
+            r#"ExitCode=3 Message="non-zero""#
+        );
+        assert_eq!(
+            typed("Restarting", "Task restarting in 1s", &[("start_delay", "1242162015"), ("restart_reason", "x")]),
+            r#"RestartReason="x" StartDelay=1242162015"#
+        );
+        assert_eq!(typed("Killing", "Sent interrupt", &[("kill_timeout", "5s")]), "KillTimeout=5000000000");
+        assert_eq!(typed("Signaling", "Task being sent a signal", &[("signal", "SIGHUP")]), r#"TaskSignal="SIGHUP""#);
+        assert_eq!(typed("Driver", "Downloading image", &[("image", "a:1")]), r#"DriverMessage="Downloading image""#);
+        assert_eq!(typed("Driver Failure", "no", &[("driver_error", "no")]), r#"DriverError="no""#);
+    }
+}

@@ -153,6 +153,18 @@ impl World {
         }
     }
 
+    /// Waits until a job has `count` allocations.
+    pub(crate) async fn allocated(&self, job: &str, count: usize) {
+        let mut index = 0;
+        loop {
+            let answer = self.get(&format!("/v1/job/{job}/allocations?index={index}&wait=30s")).await;
+            if answer.json().as_array().unwrap().len() == count {
+                return;
+            }
+            index = answer.index();
+        }
+    }
+
     /// Allocations of a job, as its list shows them.
     pub(crate) async fn allocations(&self, job: &str) -> Vec<Value> {
         let list = self.get(&format!("/v1/job/{job}/allocations")).await.json();

@@ -120,6 +120,26 @@ async fn lists_come_in_pages_and_by_prefix() {
 }
 
 #[tokio::test]
+async fn a_node_can_be_set_aside() {
+    let world = World::new().await;
+    let path = format!("/v1/node/{}/eligibility", world.node);
+    let set = world.put(&path, &json!({"Eligibility": "ineligible"})).await;
+    assert_eq!(set.json()["NodeModifyIndex"].as_u64(), Some(set.index()));
+    assert_eq!(world.get(&format!("/v1/node/{}", world.node)).await.json()["SchedulingEligibility"], "ineligible");
+    let registered = world.run(&shop("web")).await;
+    let eval = world.evaluated(registered["EvalID"].as_str().unwrap()).await;
+    assert_ne!(eval["BlockedEval"], json!(null), "nothing is placed on it");
+    let set = world.put(&path, &json!({"Eligibility": "eligible"})).await;
+    assert_eq!(set.status, 200);
+    world.allocated("web", 2).await;
+    let bad = world.put(&path, &json!({"Eligibility": "maybe"})).await;
+    assert_eq!((bad.status, bad.text().as_str()), (500, "invalid scheduling eligibility \"maybe\""));
+    let evaluated = world.ask("PUT", &format!("/v1/node/{}/evaluate", world.node), Body::empty()).await.json();
+    assert_eq!(evaluated["EvalIDs"].as_array().unwrap().len(), 1, "{evaluated}");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn system_gc_forgets_what_has_ended() {
     let world = World::new().await;
     world.run(&shop("web")).await;

@@ -61,6 +61,10 @@ pub struct AgentConfig {
     pub leave_on_interrupt: bool,
     pub leave_on_terminate: bool,
     pub http_api_response_headers: BTreeMap<String, String>,
+    /// Beyond Nomad: origins of web pages that may use the API, such as `https://ui.example`.
+    pub http_api_allowed_origins: Vec<String>,
+    /// Beyond Nomad: names that a loopback listener answers to, beside `localhost` and loopback addresses.
+    pub http_api_allowed_hosts: Vec<String>,
     pub telemetry: Telemetry,
     pub server: Server,
     pub client: Client,

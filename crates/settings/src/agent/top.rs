@@ -59,6 +59,8 @@ pub(super) fn decode(block: &mut Block<'_>) -> AgentConfig {
         leave_on_interrupt: block.take_bool_or("leave_on_interrupt", false),
         leave_on_terminate: block.take_bool_or("leave_on_terminate", false),
         http_api_response_headers: block.take_map("http_api_response_headers"),
+        http_api_allowed_origins: block.take_strings_or("http_api_allowed_origins", &[]),
+        http_api_allowed_hosts: block.take_strings_or("http_api_allowed_hosts", &[]),
         telemetry: block.take_block("telemetry", telemetry),
         server: block.take_block("server", server::decode),
         client: block.take_block("client", client::decode),
