@@ -91,6 +91,9 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
     let file = folder.join(FILE);
     let mut store = Connection::open(&file).map_err(|why| JournalError::store("open", &file, why))?;
     format::prepare(&mut store, &file, format::FORMAT, format::UPGRADES)?;
+    // A file whose name a power loss forgets would take its entries with it.
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|why| JournalError::io("sync the folder", folder, why))?;
     configure(&store, pages_max).map_err(|why| JournalError::store("set up", &file, why))?;
 
     let snapshot = snapshots.newest()?;

@@ -25,6 +25,17 @@ async fn closed(opened: Opened) {
     assert!(matches!(opened.journal.append(entries(1..=1)).await, Err(JournalError::Closed)));
 }
 
+/// Another test of this process may just have forked, and so hold the lock's file until its child has begun.
+fn reopened(folder: &Path) -> Opened {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    loop {
+        match EmbeddedJournal::open(folder) {
+            Err(JournalError::InUse { .. }) if std::time::Instant::now() < deadline => thread::yield_now(),
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_was_appended_is_there_after_reopening() {
     let folder = tempfile::tempdir().unwrap();
@@ -33,7 +44,7 @@ async fn what_was_appended_is_there_after_reopening() {
     opened.journal.append(entries(4..=2_500)).await.unwrap();
     closed(opened).await;
 
-    let opened = EmbeddedJournal::open(folder.path()).unwrap();
+    let opened = reopened(folder.path());
     let found: Vec<Entry> = opened.entries.map(Result::unwrap).collect();
     assert_eq!(found, entries(1..=2_500));
     opened.journal.append(entries(2_501..=2_501)).await.unwrap();
@@ -48,7 +59,7 @@ async fn appends_that_wait_together_are_all_kept() {
         outcome.unwrap();
     }
     closed(opened).await;
-    assert_eq!(indexes(EmbeddedJournal::open(folder.path()).unwrap()), (None, (1..=500).collect()));
+    assert_eq!(indexes(reopened(folder.path())), (None, (1..=500).collect()));
 }
 
 /// Polls all in their order, so that each has sent its command before the next.
@@ -101,14 +112,14 @@ async fn two_snapshots_stay_with_what_the_older_one_needs() {
     }
     assert_eq!(oldest(), 1_201);
     closed(opened).await;
-    assert_eq!(indexes(EmbeddedJournal::open(folder.path()).unwrap()), (Some(1_400), (1_401..=1_500).collect()));
+    assert_eq!(indexes(reopened(folder.path())), (Some(1_400), (1_401..=1_500).collect()));
 
     // J4: with the newest one damaged, the older one and its entries are read.
     let newest = folder.path().join("snapshot-00000000000000001400.image");
     let mut bytes = fs::read(&newest).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&newest, bytes).unwrap();
-    assert_eq!(indexes(EmbeddedJournal::open(folder.path()).unwrap()), (Some(1_200), (1_201..=1_500).collect()));
+    assert_eq!(indexes(reopened(folder.path())), (Some(1_200), (1_201..=1_500).collect()));
 
     // With both damaged nothing is made up.
     fs::write(folder.path().join("snapshot-00000000000000001200.image"), "nonsense").unwrap();
@@ -132,7 +143,7 @@ async fn a_damaged_entry_stops_the_reading_there() {
         closed(opened).await;
         Connection::open(folder.path().join(FILE)).unwrap().execute(act, ()).unwrap();
 
-        let mut found = EmbeddedJournal::open(folder.path()).unwrap().entries;
+        let mut found = reopened(folder.path()).entries;
         assert_eq!(found.next().unwrap().unwrap(), entry(1));
         assert_eq!(found.next().unwrap().unwrap(), entry(2));
         let told = found.next().unwrap().unwrap_err().to_string();
@@ -161,7 +172,7 @@ async fn a_full_disk_is_told_and_appends_go_on_when_there_is_room() {
     assert!(why.to_string().contains("hint: free space"), "{why}");
     opened.journal.append(entries(index..=index)).await.unwrap();
     closed(opened).await;
-    assert_eq!(indexes(EmbeddedJournal::open(folder.path()).unwrap()).1, (1..=index).collect::<Vec<_>>());
+    assert_eq!(indexes(reopened(folder.path())).1, (1..=index).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -205,7 +216,7 @@ fn kill_nine_loses_nothing_that_was_acknowledged() {
             }
         }
         child.wait().unwrap();
-        let opened = EmbeddedJournal::open(folder.path()).unwrap();
+        let opened = reopened(folder.path());
         let after = opened.snapshot.map(|it| it.index.0).unwrap_or_default();
         let found: Vec<Entry> = opened.entries.map(Result::unwrap).collect();
         let last = after + found.len() as u64;
@@ -249,5 +260,5 @@ async fn after_a_failure_of_the_store_nothing_more_is_taken() {
     let why = opened.journal.append(entries(2..=2)).await.unwrap_err();
     assert!(matches!(why, JournalError::Broken { .. }), "{why}");
     drop(opened);
-    assert_eq!(indexes(EmbeddedJournal::open(folder.path()).unwrap()), (None, vec![1]));
+    assert_eq!(indexes(reopened(folder.path())), (None, vec![1]));
 }
