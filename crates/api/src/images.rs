@@ -28,7 +28,7 @@ pub struct ImageStatus {
     pub provenance: String,
     /// `pulling`, `held`, `idle`, `removing`, `unsure`, `foreign`, `nameless` or `absent`.
     pub state: String,
-    /// How many holders there are.
+    /// How many holds there are: holders other than containers, which need an image without a record of ours.
     pub holds: u64,
     pub holders: Vec<ImageHolder>,
     /// Why it stays, or why it goes, in words.

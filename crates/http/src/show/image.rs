@@ -16,7 +16,8 @@ pub(crate) fn status(report: &ImageReport) -> api::ImageStatus {
         }
         .to_owned(),
         state: report.state.clone(),
-        holds: report.holders.len() as u64,
+        // A container needs its image and holds nothing: no record of ours keeps it.
+        holds: report.holders.iter().filter(|holder| holder.kind != "container").count() as u64,
         holders: report.holders.iter().map(holder).collect(),
         why: report.reason.clone(),
         due_at: when(report.due_at),
