@@ -9,6 +9,7 @@ mod addresses;
 mod arguments;
 mod banner;
 mod docker;
+mod drivers;
 mod error;
 mod files;
 mod folders;
@@ -30,5 +31,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         .file_name()
         .map_or_else(|| "longshore".to_owned(), |name| name.to_string_lossy().into_owned());
     let words: Vec<OsString> = words.collect();
+    // The supervisor of tasks and the first stage of each task's process are this very binary.
+    if words.first().and_then(|word| word.to_str()).is_some_and(|word| longshore_exec::HIDDEN_COMMANDS.contains(&word))
+    {
+        return longshore_exec::hidden_main(words);
+    }
     ExitCode::from(longshore_cli::run(&words, &program, |rest| run::agent(&program, rest)))
 }

@@ -6,9 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use longshore_client::{Client, ClientConfig, ENV_DENYLIST};
-use longshore_docker::{DockerDriver, DriverSetup};
-use longshore_driver::Driver;
-use longshore_engine::Engine;
 use longshore_http::{Access, AgentInfo, Http, HttpOptions};
 use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
 use longshore_model::{IdSource, NodeId, Resources};
@@ -22,7 +19,7 @@ use crate::addresses::Listeners;
 use crate::banner::API_LEVEL;
 use crate::error::AgentError;
 use crate::folders::Folders;
-use crate::{docker, shown};
+use crate::{docker, drivers, shown};
 
 /// Everything of one agent that runs.
 pub(crate) struct Roles {
@@ -43,6 +40,7 @@ pub(crate) struct Setup {
     pub(crate) folders: Folders,
     pub(crate) docker: longshore_docker::Options,
     pub(crate) docker_endpoint: longshore_engine::Endpoint,
+    pub(crate) raw_exec: longshore_exec::RawExecOptions,
     pub(crate) name: String,
 }
 
@@ -56,12 +54,15 @@ impl Roles {
         let server = Server::start(server_config(config), open_journal(folders)?).await?;
         let end = CancellationToken::new();
         let client = if config.client.enabled {
-            Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers(&setup)?).await?)
+            Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers::all(&setup)?).await?)
         } else {
             None
         };
         let options = HttpOptions {
-            access: Access { origins: Vec::new(), hosts: vec![host_of(&listeners.http.advertise)] },
+            access: Access {
+                origins: config.http_api_allowed_origins.clone(),
+                hosts: hosts(config, &listeners.http.advertise),
+            },
             response_headers: config.http_api_response_headers.clone(),
             connections_per_client_max: 100,
         };
@@ -90,6 +91,12 @@ impl Roles {
             tracing::warn!(folder = %temporary.display(), %error, "the temporary folder could not be removed");
         }
     }
+}
+
+fn hosts(config: &AgentConfig, advertised: &str) -> Vec<String> {
+    let mut hosts = config.http_api_allowed_hosts.clone();
+    hosts.push(host_of(advertised));
+    hosts
 }
 
 fn host_of(address: &str) -> String {
@@ -184,17 +191,6 @@ fn client_config(setup: &Setup) -> ClientConfig {
 
 fn readable((name, value): (std::ffi::OsString, std::ffi::OsString)) -> Option<(String, String)> {
     Some((name.into_string().ok()?, value.into_string().ok()?))
-}
-
-fn drivers(setup: &Setup) -> Result<Vec<Arc<dyn Driver>>, AgentError> {
-    let docker = DockerDriver::new(DriverSetup {
-        options: setup.docker.clone(),
-        engine: Engine::new(setup.docker_endpoint.clone()),
-        node: longshore_client::node_id(&setup.folders.node_state)?,
-        state_folder: setup.folders.engine_state.clone(),
-        lock_folder: setup.folders.locks.clone(),
-    })?;
-    Ok(vec![Arc::new(docker)])
 }
 
 fn agent_info(setup: &Setup) -> AgentInfo {

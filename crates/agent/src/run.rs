@@ -11,7 +11,7 @@ use crate::arguments::{self, Arguments};
 use crate::error::AgentError;
 use crate::folders::{Folders, Surroundings};
 use crate::roles::{Roles, Setup, host_name};
-use crate::{banner, docker, files, logging};
+use crate::{banner, docker, drivers, files, logging};
 
 const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
@@ -49,10 +49,11 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags };
     let config = AgentConfig::read(&inputs).map_err(|refusal| refused(&refusal.diagnostics))?;
     let (options, docker_warnings) = docker::options(&config).map_err(|refusal| refused(&refusal.diagnostics))?;
+    let (raw_exec, raw_exec_warnings) = drivers::raw_exec(&config).map_err(|refusal| refused(&refusal.diagnostics))?;
     for notice in config.start_notices() {
         println!("==> {notice}");
     }
-    for warning in config.warnings.iter().chain(&docker_warnings) {
+    for warning in config.warnings.iter().chain(&docker_warnings).chain(&raw_exec_warnings) {
         println!("==> WARNING: {warning}");
     }
     if names.is_empty() {
@@ -61,7 +62,7 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
         println!("==> Loaded configuration from {}", names.join(", "));
     }
     println!("==> Starting Longshore agent...");
-    let setup = setup(config, options).map_err(|error| error.full_text())?;
+    let setup = setup(config, options, raw_exec).map_err(|error| error.full_text())?;
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| format!("could not start the runtime: {error}"))?;
@@ -75,7 +76,11 @@ fn refused(diagnostics: &[Diagnostic]) -> String {
     errors.join("\n==> ")
 }
 
-fn setup(config: AgentConfig, options: longshore_docker::Options) -> Result<Setup, AgentError> {
+fn setup(
+    config: AgentConfig,
+    options: longshore_docker::Options,
+    raw_exec: longshore_exec::RawExecOptions,
+) -> Result<Setup, AgentError> {
     if config.client.enabled && !config.server.enabled {
         return Err(AgentError::ClientAlone);
     }
@@ -87,7 +92,7 @@ fn setup(config: AgentConfig, options: longshore_docker::Options) -> Result<Setu
     let docker_endpoint = docker::endpoint(&options, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
     let folders = Folders::of(&config, &Surroundings::look());
     let name = config.name.clone().unwrap_or_else(host_name);
-    Ok(Setup { config, listeners, folders, docker: options, docker_endpoint, name })
+    Ok(Setup { config, listeners, folders, docker: options, docker_endpoint, raw_exec, name })
 }
 
 async fn run(setup: Setup) -> Result<u8, AgentError> {

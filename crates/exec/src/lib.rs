@@ -12,5 +12,5 @@ mod supervisor;
 
 pub use error::ExecError;
 pub use mock::MockDriver;
-pub use raw_exec::{RawExec, RawExecSetup};
+pub use raw_exec::{RawExec, RawExecOptions, RawExecSetup};
 pub use supervisor::{HIDDEN_COMMANDS, hidden_main};

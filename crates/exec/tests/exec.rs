@@ -273,7 +273,7 @@ async fn another_user() {
         let gid = nix::unistd::User::from_name("nobody").unwrap().unwrap().gid;
         assert_eq!(world.log("web", "stdout"), format!("nobody\n{gid}\n"));
     } else {
-        let refused = text(driver.start(request).await);
+        let refused = text(driver.start(StartRequest { user: "root".to_owned(), ..request }).await);
         assert!(refused.ends_with("the agent must run as root for that"), "{refused}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod config;
 mod lookup;
+mod options;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ExecError;
 use crate::supervisor::{Answer, Attempt, Command, Exit, Launch, Logs, Request, Supervisor, TaskStatus};
 use config::Config;
+pub use options::RawExecOptions;
 
 const NAME: &str = "raw_exec";
 /// A question is asked again after this when the supervisor went down over it.
