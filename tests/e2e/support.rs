@@ -220,11 +220,14 @@ pub(crate) fn wait_running(agent: &Agent, id: &str, count: usize) -> Vec<String>
     .unwrap()
 }
 
-/// `image status -json`, a row for each name.
+/// `image status -json`, a row for each name. Right after its start an agent has not looked at the engine yet, and says so.
 #[track_caller]
 pub(crate) fn image_rows(agent: &Agent) -> Vec<Value> {
-    let said =
-        agent.cli(&["image", "status", "-json"]).unwrap().success("ask for image status").unwrap().json().unwrap();
+    let said = eventually(SOON, "the agent to have reached the engine", || {
+        let said = agent.cli(&["image", "status", "-json"]).map_err(|error| error.to_string())?;
+        if said.stderr.contains("not reached yet") { Err(said.stderr) } else { Ok(said) }
+    });
+    let said = said.unwrap().success("ask for image status").unwrap().json().unwrap();
     said["Images"].as_array().cloned().unwrap_or_else(|| panic!("no Images in {said}"))
 }
 
