@@ -83,27 +83,4 @@ impl View {
     pub(crate) fn digests_at<'a>(&'a self, id: ContentId, name: &'a ImageRef) -> impl Iterator<Item = &'a ImageRef> {
         self.names_at(id).iter().filter(|other| other.digest().is_some() && other.same_repository(name))
     }
-
-    /// Whether the content has no other tag of the repository of this tag: then digest names fall with it.
-    pub(crate) fn is_last_tag(&self, id: ContentId, name: &ImageRef) -> bool {
-        let another = |other: &ImageRef| other != name && other.tag().is_some() && other.same_repository(name);
-        name.tag().is_some() && !self.names_at(id).iter().any(another)
-    }
-
-    /// What would go from the content's names with the removal of this one.
-    pub(crate) fn falls_with(&self, id: ContentId, name: &ImageRef) -> Vec<ImageRef> {
-        let mut falling = vec![name.clone()];
-        if self.is_last_tag(id, name) {
-            falling.extend(self.digests_at(id, name).cloned());
-        }
-        falling
-    }
-
-    /// Whether the removal of this name would take the content with it.
-    pub(crate) fn is_last_name(&self, id: ContentId, name: &ImageRef) -> bool {
-        let falls = self.is_last_tag(id, name);
-        let stays =
-            |other: &ImageRef| other != name && !(falls && other.digest().is_some() && other.same_repository(name));
-        !self.names_at(id).iter().any(stays)
-    }
 }

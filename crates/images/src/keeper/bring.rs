@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
 
-use super::{Keeper, LATE};
+use super::{Keeper, LATE, Removal};
 use crate::{
     Action, Archive, Before, Binding, ContentRecord, ContentState, FailureKind, Fault, FetchFailure, FetchId,
     ForeignReason, Hold, Intent, LookId, Notice, Owner, Refusal, Row, Want,
@@ -240,6 +240,10 @@ impl Keeper {
     }
 
     fn join_or_fetch(&mut self, owner: &Owner, name: &ImageRef) {
+        let moves_from = self.view.at(name);
+        if moves_from.is_some_and(|content| self.removals.get(&content).is_some_and(Removal::counts_on_names)) {
+            return;
+        }
         let Some(waiter) = self.waiters.get_mut(owner) else { return };
         match self.fetches.get(name) {
             Some(_) if self.fault == Fault::NoJoining && waiter.joined.is_none() => {

@@ -18,7 +18,7 @@ impl Keeper {
             }
         }
         // A pull that failed leaves a record for the case that something still comes of it: nothing to show.
-        let shows = |record: &&NameRecord| record.binding.is_some() || self.fetches.contains_key(&record.name);
+        let shows = |record: &&NameRecord| record.binding.is_some() || self.is_pulling(&record.name);
         names.extend(self.books.names().filter(shows).map(|record| &record.name));
         names.extend(self.books.holds().map(|hold| &hold.name));
         names
@@ -88,8 +88,13 @@ impl Keeper {
         }
     }
 
+    /// Whether somebody waits for a pull or load of the name.
+    fn is_pulling(&self, name: &ImageRef) -> bool {
+        self.fetches.get(name).is_some_and(|fetch| !fetch.cancelled)
+    }
+
     fn state_word(&self, name: &ImageRef, binding: Option<Binding>, content: Option<ContentId>) -> StateWord {
-        if self.fetches.get(name).is_some_and(|fetch| !fetch.cancelled) {
+        if self.is_pulling(name) {
             return StateWord::Pulling;
         }
         match binding {
@@ -104,7 +109,7 @@ impl Keeper {
     }
 
     fn why_it_stays(&self, name: &ImageRef, binding: Option<Binding>, content: Option<ContentId>) -> String {
-        if self.fetches.contains_key(name) {
+        if self.is_pulling(name) {
             return "being pulled".to_owned();
         }
         match (binding, content) {

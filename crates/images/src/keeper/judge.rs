@@ -21,13 +21,43 @@ impl Keeper {
         if let Some(container) = containers.find(|container| made(container.made_from.as_ref())) {
             return Some(Need::Container(container.id.clone()));
         }
-        if self.view.is_last_tag(content, name)
+        if self.is_last_tag(content, name)
             && let Some(digest) =
                 self.view.digests_at(content, name).find(|digest| self.is_needed_itself(digest, content))
         {
             return Some(Need::DigestName(digest.clone()));
         }
-        if self.view.is_last_name(content, name) { self.need_of_content(content) } else { None }
+        if self.is_last_name(content, name) { self.need_of_content(content) } else { None }
+    }
+
+    /// Whether the content has no other tag of the repository of this tag: then digest names fall with it. A tag that a pull
+    /// or load of ours may be moving away does not count.
+    fn is_last_tag(&self, id: ContentId, name: &ImageRef) -> bool {
+        let another = |other: &ImageRef| other != name && other.tag().is_some() && other.same_repository(name);
+        name.tag().is_some() && !self.staying_names(id).any(another)
+    }
+
+    /// What goes from the content's names with the removal of this one.
+    pub(super) fn falls_with(&self, id: ContentId, name: &ImageRef) -> Vec<ImageRef> {
+        let mut falling = vec![name.clone()];
+        if self.is_last_tag(id, name) {
+            falling.extend(self.view.digests_at(id, name).cloned());
+        }
+        falling
+    }
+
+    /// Whether the removal of this name would take the content with it, now or when a pull or load of ours that is under way
+    /// has moved other names away.
+    pub(super) fn is_last_name(&self, id: ContentId, name: &ImageRef) -> bool {
+        let falls = self.is_last_tag(id, name);
+        let stays =
+            |other: &ImageRef| other != name && !(falls && other.digest().is_some() && other.same_repository(name));
+        !self.staying_names(id).any(stays)
+    }
+
+    fn staying_names(&self, id: ContentId) -> impl Iterator<Item = &ImageRef> {
+        let moving = |name: &ImageRef| self.books.name(name).is_some_and(|record| record.intent.is_some());
+        self.view.names_at(id).iter().filter(move |name| !moving(name))
     }
 
     /// Pins and the `keep` setting.

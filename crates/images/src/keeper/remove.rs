@@ -109,6 +109,11 @@ impl Removal {
         }
     }
 
+    /// Whether a deletion is out, or may be, that was decided on because other names keep the content.
+    pub(crate) fn counts_on_names(&self) -> bool {
+        matches!(self.stage, Stage::Sent { .. } | Stage::Settling { .. } | Stage::Settled(_))
+    }
+
     fn waits_for(&self, look: LookId) -> bool {
         match self.stage {
             Stage::Deciding(wanted) | Stage::Confirming { look: wanted, .. } | Stage::Settled(wanted) => wanted <= look,
@@ -358,8 +363,8 @@ impl Keeper {
 
     fn send(&mut self, content: ContentId, name: ImageRef) {
         let act = self.next_act();
-        let meant = self.view.falls_with(content, &name);
-        let takes_content = self.view.is_last_name(content, &name);
+        let meant = self.falls_with(content, &name);
+        let takes_content = self.is_last_name(content, &name);
         if let Some(removal) = self.removals.get_mut(&content) {
             removal.stage = Stage::Sent { act, name: name.clone(), meant, takes_content };
             self.actions.push(Action::RemoveName { act, name, content });

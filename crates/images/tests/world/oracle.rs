@@ -30,6 +30,8 @@ pub(crate) struct Oracle {
     /// Counts questions and pulls, to tell which came first.
     order: u64,
     asked: BTreeMap<Owner, (ImageRef, u64)>,
+    /// Owners that came to want another name, and so may have given the first one back.
+    switched: BTreeSet<Owner>,
     pulls: BTreeMap<FetchId, Pull>,
     /// Names that a pull or load of ours was ever sent for.
     ever_ours: BTreeSet<ImageRef>,
@@ -56,7 +58,7 @@ struct Pull {
 }
 
 impl Oracle {
-    pub(crate) fn agent_started(&mut self) {
+    pub(crate) fn agent_started(&mut self, entries: &[Entry]) {
         self.seen = 0;
         self.newest_look = LookId(0);
         self.newest_complete = false;
@@ -64,11 +66,19 @@ impl Oracle {
         self.listed_from = None;
         self.listed = false;
         self.restored = false;
-        self.collected = false;
         self.pulls.clear();
         self.own_open.clear();
         self.own_loads_open = 0;
         self.told.clear();
+        for entry in entries {
+            if let Entry::Name(NameRecord { name, intent: Some(intent), .. }) = entry {
+                if intent.archive.is_some() {
+                    self.own_loads_open += 1;
+                } else {
+                    self.own_open.insert(name.clone(), 1);
+                }
+            }
+        }
     }
 
     pub(crate) fn before(&mut self, event: &Event) {
@@ -100,13 +110,18 @@ impl Oracle {
 
     pub(crate) fn wanted(&mut self, want: &Want) {
         self.order += 1;
-        self.asked.insert(want.owner.clone(), (want.name.clone(), self.order));
+        let before = self.asked.insert(want.owner.clone(), (want.name.clone(), self.order));
+        if before.is_some_and(|(name, _)| name != want.name) {
+            self.switched.insert(want.owner.clone());
+        }
     }
 
     /// The end of an owner's need has been recorded.
     pub(crate) fn ended(&mut self, owner: &Owner, at: i64, now: i64, lived: i64) {
         let at = at.min(now);
-        self.ended.insert(owner.clone());
+        if !self.ended.insert(owner.clone()) {
+            return;
+        }
         if let Some((name, _)) = self.asked.get(owner) {
             let lived = lived - (now - at);
             let ended = self.ended_at.entry(name.clone()).or_insert((at, lived));
@@ -319,7 +334,8 @@ impl World {
         self.require(!other, || format!("K4: a second pull of {name}"));
         if let Some(Attempt::Asked { fresh: false, .. }) = self.attempts.get(owner) {
             let since = self.oracle.accepted.get(owner).copied().unwrap_or(0);
-            let same = self.allocs.values().any(|alloc| alloc.tasks.get(owner).is_some_and(|task| task.name == *name));
+            let same = !self.oracle.switched.contains(owner)
+                && self.allocs.values().any(|alloc| alloc.tasks.get(owner).is_some_and(|task| task.name == *name));
             let removed = self.engine.name_removed.get(name);
             let ours = removed.is_some_and(|(who, sent)| *who == Who::Ours && *sent > since);
             let touched = self.engine.others_name.get(name).is_some_and(|seq| *seq > since);

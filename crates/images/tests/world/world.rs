@@ -115,6 +115,8 @@ pub(crate) struct World {
     registry: BTreeMap<ImageRef, ContentId>,
     next_alloc: u128,
     restored: bool,
+    /// Whether the person of this world asks for collection at all.
+    collects: bool,
     calm: bool,
     fault: Fault,
     pub(crate) oracle: Oracle,
@@ -155,6 +157,7 @@ impl World {
             registry: BTreeMap::new(),
             next_alloc: 1,
             restored: false,
+            collects: seed % 3 == 0,
             calm: false,
             fault,
             oracle: Oracle::default(),
@@ -215,10 +218,10 @@ impl World {
     fn start_agent(&mut self) {
         self.note(|| "agent starts".to_owned());
         let entries: Vec<_> = self.ledger.values().map(|text| Entry::from_text(text).unwrap()).collect();
+        self.oracle.agent_started(&entries);
         self.keeper = Some(Keeper::restore_with_fault(self.policy.clone(), entries, self.timestamp(), self.fault));
         self.restored = false;
         self.engine.events.clear();
-        self.oracle.agent_started();
         self.attempts.clear();
         self.untold.clear();
         let owners: Vec<_> = self.allocs.values().flat_map(|alloc| alloc.tasks.clone()).collect();
@@ -321,7 +324,11 @@ impl World {
         self.oracle.before(&event);
         let Some(keeper) = &mut self.keeper else { return };
         let step = keeper.step(now, event.clone());
-        let dies = !self.calm && self.random.one_in(400);
+        let acts = step
+            .actions
+            .iter()
+            .any(|action| !matches!(action, Action::Look { .. } | Action::Tell(_) | Action::WakeAt(_)));
+        let dies = !self.calm && self.random.one_in(if acts { 60 } else { 800 });
         if dies && self.random.one_in(3) {
             self.count_crashed_event(&event, Side::Before);
             return self.crash_agent();
@@ -754,7 +761,7 @@ impl World {
         if self.random.one_in(20) {
             name = self.pick_name();
         }
-        let archive = (name.tag().is_some() && self.random.one_in(8))
+        let archive = (name.tag().is_some() && self.random.one_in(5))
             .then(|| Archive { digest: (self.random.below(6) + 1).to_string() });
         let fresh = name.tag().is_some() && self.random.one_in(4);
         let access = if self.random.one_in(5) { "other" } else { "some" }.to_owned();
@@ -939,7 +946,7 @@ impl World {
 
     fn person_asks(&mut self) {
         let event = match self.random.below(6) {
-            0 | 1 => Event::CollectNow,
+            0 | 1 if self.collects => Event::CollectNow,
             2 => {
                 let pattern = self.pick_tag().familiar().to_owned();
                 Event::Pinned(Pin { pattern, who: "root".to_owned(), at: self.timestamp() })
