@@ -52,8 +52,8 @@ pub enum LedgerError {
 /// Why the engine's keeper lock is not ours.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    #[error("another agent keeps the images of this Docker engine (it holds {path})")]
-    Taken { path: PathBuf },
+    #[error("another agent ({holder}) keeps the images of this Docker engine, by the lock {path}")]
+    Taken { holder: String, path: PathBuf },
     #[error("the lock file {path} could not be opened")]
     Open {
         path: PathBuf,

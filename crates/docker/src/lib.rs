@@ -15,7 +15,7 @@ mod image;
 mod options;
 mod task;
 
-pub use driver::{DockerDriver, DriverSetup};
+pub use driver::{DockerDriver, DriverSetup, FirstLook};
 pub use error::{LedgerError, LockError};
 pub use image::BadArchive;
 pub use options::{AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, VolumeOptions};

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use longshore_images::{Keeper, Policy};
+use longshore_images::Policy;
 
 use super::shared::{Books, Shared};
 use crate::error::{LedgerError, LockError};
 use crate::image::{
-    EngineState, KeeperLock, Keeping, KeepingSetup, Ledger, Looker, engine_key, follow, now, with_causes,
+    EngineState, KeeperLock, Keeping, KeepingBooks, KeepingSetup, Ledger, Looker, engine_key, follow, with_causes,
 };
 
 const AGAIN_MIN: Duration = Duration::from_millis(100);
 const AGAIN_MAX: Duration = Duration::from_secs(5);
+/// How often a lock that another agent holds is tried: the kernel wakes nobody.
+const LOCK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Opens the books as soon as the engine can be reached, then follows the engine. Ends with the driver.
 pub(crate) async fn attach(shared: Arc<Shared>) {
@@ -25,10 +27,15 @@ pub(crate) async fn attach(shared: Arc<Shared>) {
 
 async fn open_and_follow(shared: Arc<Shared>) {
     let key = reach(&shared).await;
-    let (ledger, lock, note) = match open_books(&shared, &key).await {
-        Ok(opened) => opened,
-        Err(error) => {
-            let why = with_causes(&error);
+    let (opened, note) = match KeeperLock::take(&shared.lock_folder, &key, &holder(&shared)) {
+        Ok(lock) => (open_books(&shared, &key, lock), None),
+        Err(error) => (books_of_one_who_looks_on(&shared), Some(looking_on(&error))),
+    };
+    let started = opened.map_err(|error| with_causes(&error));
+    let started = started.and_then(|books| start_keeping(&shared, books).map_err(|error| with_causes(&error)));
+    let keeping = match started {
+        Ok(keeping) => keeping,
+        Err(why) => {
             tracing::error!(error = why, "the images of this Docker engine cannot be kept");
             shared.books.send_replace(Books::Broken { why });
             return;
@@ -37,25 +44,66 @@ async fn open_and_follow(shared: Arc<Shared>) {
     if let Some(note) = &note {
         tracing::warn!("{note}");
     }
-    let keeping = match start_keeping(&shared, ledger, note.is_some()) {
-        Ok(keeping) => keeping,
-        Err(why) => {
-            tracing::error!(error = why, "the images of this Docker engine cannot be kept");
-            shared.books.send_replace(Books::Broken { why });
-            return;
-        }
-    };
     let mut restored = shared.restored.subscribe();
     let known = match restored.wait_for(Option::is_some).await {
         Ok(known) => known.clone(),
         Err(_) => return,
     };
-    if let Some(known) = known {
-        keeping.tell(known);
+    for event in known.into_iter().flatten() {
+        keeping.tell(event);
     }
+    let looks_on = note.is_some();
     shared.books.send_replace(Books::Open { keeping: keeping.clone(), note });
-    follow(shared.engine.clone(), key, keeping, shared.engine_state.clone()).await;
-    drop(lock);
+    let follow = follow(shared.engine.clone(), key.clone(), keeping.clone(), shared.engine_state.clone());
+    let take_over = async {
+        if looks_on {
+            take_over(&shared, &key, &keeping).await;
+        }
+    };
+    tokio::join!(follow, take_over);
+}
+
+/// Who holds the lock, for others.
+fn holder(shared: &Shared) -> String {
+    format!("process {} of node {}", std::process::id(), shared.node)
+}
+
+fn looking_on(error: &LockError) -> String {
+    format!(
+        "{}: this agent runs tasks and pulls their images, but removes none, until it can take that over",
+        with_causes(error)
+    )
+}
+
+/// Waits until nobody keeps the engine's images, and has this agent do it from then on.
+async fn take_over(shared: &Shared, key: &str, keeping: &Keeping) {
+    let mut told = String::new();
+    loop {
+        tokio::time::sleep(LOCK_AGAIN).await;
+        let problem = match KeeperLock::take(&shared.lock_folder, key, &holder(shared)) {
+            Err(error) => looking_on(&error),
+            Ok(lock) => match open_books(shared, key, lock) {
+                Ok(books) => {
+                    if keeping.take_over(books).await.is_ok() {
+                        tracing::info!("this agent keeps the images of the Docker engine from now on");
+                        shared.books.send_replace(Books::Open { keeping: keeping.clone(), note: None });
+                    }
+                    return;
+                }
+                Err(error) => format!("{}: this agent runs tasks, but removes no image", with_causes(&error)),
+            },
+        };
+        if problem != told {
+            shared.books.send_if_modified(|books| match books {
+                Books::Open { note, .. } if note.as_ref() != Some(&problem) => {
+                    *note = Some(problem.clone());
+                    true
+                }
+                _ => false,
+            });
+            told = problem;
+        }
+    }
 }
 
 /// The name of the engine, once it answers.
@@ -78,42 +126,27 @@ async fn reach(shared: &Shared) -> String {
     }
 }
 
-type Opened = (Ledger, Option<KeeperLock>, Option<String>);
-
-async fn open_books(shared: &Shared, key: &str) -> Result<Opened, LedgerError> {
-    let lock = KeeperLock::take(&shared.lock_folder, key);
-    let note = match &lock {
-        Ok(_) => None,
-        Err(error @ LockError::Taken { .. }) => {
-            Some(format!("{error}: this agent runs tasks, but pulls and removes no image of its own accord"))
-        }
-        Err(error) => Some(format!("{}: this agent removes no image", with_causes(error))),
-    };
-    let path = shared.state_folder.join(format!("images-{key}.db"));
-    let ledger = if lock.is_ok() { Ledger::open(&path)? } else { Ledger::in_memory()? };
-    Ok((ledger, lock.ok(), note))
+fn open_books(shared: &Shared, key: &str, lock: KeeperLock) -> Result<KeepingBooks, LedgerError> {
+    let ledger = Ledger::open(&shared.state_folder.join(format!("images-{key}.db")))?;
+    let entries = ledger.entries()?;
+    Ok(KeepingBooks { policy: policy(shared, false), ledger, entries, lock: Some(lock) })
 }
 
-fn start_keeping(shared: &Shared, ledger: Ledger, only_look_on: bool) -> Result<Keeping, String> {
+fn books_of_one_who_looks_on(shared: &Shared) -> Result<KeepingBooks, LedgerError> {
+    Ok(KeepingBooks { policy: policy(shared, true), ledger: Ledger::in_memory()?, entries: Vec::new(), lock: None })
+}
+
+fn policy(shared: &Shared, kept_by_others: bool) -> Policy {
     let gc = &shared.options.gc;
-    let policy = Policy {
-        // Without the lock nothing is removed: another agent's books are about these images.
-        image: gc.image && !only_look_on,
-        image_delay: gc.image_delay,
-        keep: gc.keep.clone(),
-    };
-    let entries = ledger.entries().map_err(|error| with_causes(&error))?;
-    let keeper = Keeper::restore(policy, entries, now());
-    let setup = KeepingSetup {
+    Policy { image: gc.image && !kept_by_others, image_delay: gc.image_delay, keep: gc.keep.clone(), kept_by_others }
+}
+
+fn start_keeping(shared: &Shared, books: KeepingBooks) -> std::io::Result<Keeping> {
+    Keeping::start(KeepingSetup {
         engine: shared.engine.clone(),
         looker: Looker::new(shared.engine.clone(), shared.node),
         auth: shared.options.auth.clone(),
         pull_activity_timeout: shared.options.pull_activity_timeout.to_std(),
-        keeper,
-        ledger,
-    };
-    let (keeping, thread) = Keeping::start(setup).map_err(|error| with_causes(&error))?;
-    // It ends by itself after `stop`.
-    drop(thread);
-    Ok(keeping)
+        books,
+    })
 }

@@ -25,20 +25,37 @@ impl Cursor {
         (at > 0).then(|| at.saturating_add(1))
     }
 
+    /// The time stamp of the output that is ahead.
+    pub(crate) fn newer(&self) -> Option<i64> {
+        let at = self.stdout.max(self.stderr);
+        (at > 0).then_some(at)
+    }
+
     /// Moves past a line. Whether the line is new.
     pub(crate) fn take(&mut self, line: &Line) -> bool {
+        let new = self.is_before(line);
+        // The pieces of a long line share one time stamp.
+        if new && line.ends {
+            self.reach(line);
+        }
+        new
+    }
+
+    pub(crate) fn is_before(&self, line: &Line) -> bool {
+        let at = match line.kind {
+            LogStreamKind::Stdout => self.stdout,
+            LogStreamKind::Stderr => self.stderr,
+        };
+        line.at > at || line.at <= 0
+    }
+
+    /// Moves up to a line, or to a piece of one.
+    pub(crate) fn reach(&mut self, line: &Line) {
         let at = match line.kind {
             LogStreamKind::Stdout => &mut self.stdout,
             LogStreamKind::Stderr => &mut self.stderr,
         };
-        if line.at <= *at && line.at > 0 {
-            return false;
-        }
-        // The pieces of a long line share one time stamp.
-        if line.ends {
-            *at = line.at.max(*at);
-        }
-        true
+        *at = line.at.max(*at);
     }
 }
 
@@ -150,6 +167,7 @@ mod tests {
         assert!(cursor.take(&line(Stderr, 5, true)));
         assert!(!cursor.take(&line(Stderr, 4, true)));
         assert_eq!((cursor, cursor.resume_at()), (Cursor { stdout: 10, stderr: 5, ended: false }, Some(6)));
+        assert_eq!((cursor.newer(), Cursor::default().newer()), (Some(10), None));
     }
 
     #[test]

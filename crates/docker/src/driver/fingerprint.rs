@@ -61,7 +61,8 @@ fn health(shared: &Shared) -> (bool, String) {
     }
     match &*shared.books.borrow() {
         Books::Broken { why } => (false, why.clone()),
-        Books::Open { .. } | Books::Opening { .. } => (true, "Healthy".to_owned()),
+        Books::Open { note: Some(note), .. } => (true, format!("Healthy, but {note}")),
+        Books::Open { note: None, .. } | Books::Opening { .. } => (true, "Healthy".to_owned()),
     }
 }
 

@@ -5,6 +5,7 @@ mod attach;
 mod cursor;
 mod dangling;
 mod fingerprint;
+mod first_look;
 mod handle;
 mod lines;
 mod pumps;
@@ -25,10 +26,11 @@ use longshore_model::{AllocId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
 use tokio_util::sync::CancellationToken;
 
-use self::shared::{Books, Holding, Shared, closing};
+use self::shared::{Holding, Shared, closing};
 use crate::image::KeeperEnded;
 use crate::task::TaskConfig;
 
+pub use self::first_look::FirstLook;
 pub use self::shared::DriverSetup;
 
 /// The word that a job's `driver` names.
@@ -131,20 +133,27 @@ impl Driver for DockerDriver {
     }
 
     async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError> {
-        let (mut live, mut over) = (Vec::new(), Vec::new());
+        let (mut events, mut live, mut over) = (Vec::new(), Vec::new(), Vec::new());
         for allocation in &known {
+            let mut needs = Vec::new();
             for task in &allocation.tasks {
                 let owner = Owner::task(allocation.alloc, &task.name);
                 match allocation.ended_at {
                     Some(at) => over.push((owner, at)),
                     None => {
                         self.shared.know(allocation.alloc, &task.name, holding(&task.config));
+                        needs.extend(wanted_image(&task.config).map(|name| Need { owner: owner.clone(), name }));
                         live.push(owner);
                     }
                 }
             }
+            // A ledger that was lost, or one in memory, has not heard of it; any other takes no notice.
+            if allocation.ended_at.is_none() && !needs.is_empty() {
+                events.push(Event::Accepted { alloc: allocation.alloc, needs, replaces: allocation.replaces });
+            }
         }
-        self.shared.restored.send_replace(Some(Event::Restored { live, ended: over }));
+        events.push(Event::Restored { live, ended: over });
+        self.shared.restored.send_replace(Some(events));
         Ok(())
     }
 
@@ -154,10 +163,11 @@ impl Driver for DockerDriver {
 
     async fn shutdown(&self) {
         self.shared.pumps.stop_all();
-        if let Books::Open { keeping, .. } = &*self.shared.books.borrow() {
-            keeping.stop();
-        }
+        let keeping = self.shared.keeping_now();
         self.shared.closing.cancel();
+        if let Ok(keeping) = keeping {
+            keeping.stop().await;
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 //! - P1: a cursor per output lies on disk; what was written is not written again after a restart, and lines are taken
 //!   from where the last run stopped.
 //! - P2: lines at or before the cursor are dropped: an engine repeats some when it rotates its own files.
+//! - P3: what was written just before the end is not lost: an engine that is followed may leave it out, so the rest is
+//!   read once more when the container has ended.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -125,45 +127,68 @@ impl Pump {
         if cursor.get().ended {
             return Ok(Ended::Exited);
         }
-        let mut lines = Lines::open(&self.files).map_err(|error| with_causes(&error))?;
-        let options = LogOptions {
-            follow: true,
-            timestamps: true,
-            since: cursor.get().resume_at(),
-            tty: self.tty,
-            ..LogOptions::default()
-        };
-        let mut stream = match self.engine.container_logs(&self.id, options).await {
-            Ok(stream) => stream,
-            Err(error) if error.is_not_found() => return Ok(Ended::Exited),
-            Err(error) if is_not_readable(&error) => return Ok(Ended::NotReadable(with_causes(&error))),
-            Err(error) => return Err(with_causes(&error)),
-        };
-        let mut split = Line::splitter(self.tty);
-        while let Some(frame) = stream.next().await.map_err(|error| with_causes(&error))? {
-            *wait = AGAIN_MIN;
-            let mut at = cursor.get();
-            for line in split.take(frame) {
-                if at.take(&line) {
-                    lines.write(&line).map_err(|error| with_causes(&error))?;
-                }
-            }
-            cursor.set(at).map_err(|error| with_causes(&error))?;
-        }
-        if let Some(line) = split.rest() {
-            lines.write(&line).map_err(|error| with_causes(&error))?;
+        let lines = Lines::open(&self.files).map_err(|error| with_causes(&error))?;
+        let mut taken = Taken { cursor: &mut cursor, lines, newest: Cursor::default() };
+        if let Some(ended) = self.read(&mut taken, true, wait).await? {
+            return Ok(ended);
         }
         // Also an engine that goes away may end the stream in an orderly way.
         match self.engine.container(&self.id).await {
-            Ok(container) if container.state.running => Err("the stream ended, and the container runs".to_owned()),
-            Ok(_) => {
-                let at = Cursor { ended: true, ..cursor.get() };
-                cursor.set(at).map_err(|error| with_causes(&error))?;
-                Ok(Ended::Exited)
+            Ok(container) if container.state.running => {
+                return Err("the stream ended, and the container runs".to_owned());
             }
-            Err(error) if error.is_not_found() => Ok(Ended::Exited),
-            Err(error) => Err(with_causes(&error)),
+            Ok(_) => {}
+            Err(error) if error.is_not_found() => return Ok(Ended::Exited),
+            Err(error) => return Err(with_causes(&error)),
         }
+        if let Some(ended) = self.read(&mut taken, false, wait).await? {
+            return Ok(ended);
+        }
+        let at = Cursor { ended: true, ..cursor.get() };
+        cursor.set(at).map_err(|error| with_causes(&error))?;
+        Ok(Ended::Exited)
+    }
+
+    /// Reads to the stream's end: from the cursor, or from what an earlier read has brought.
+    async fn read(&self, taken: &mut Taken<'_>, follow: bool, wait: &mut Duration) -> Result<Option<Ended>, String> {
+        let since = taken.newest.newer().or_else(|| taken.cursor.get().resume_at());
+        let options = LogOptions { follow, timestamps: true, since, tty: self.tty, ..LogOptions::default() };
+        let mut stream = match self.engine.container_logs(&self.id, options).await {
+            Ok(stream) => stream,
+            Err(error) if error.is_not_found() => return Ok(Some(Ended::Exited)),
+            Err(error) if is_not_readable(&error) => return Ok(Some(Ended::NotReadable(with_causes(&error)))),
+            Err(error) => return Err(with_causes(&error)),
+        };
+        let mut split = Line::splitter(self.tty);
+        let before = taken.newest;
+        while let Some(frame) = stream.next().await.map_err(|error| with_causes(&error))? {
+            *wait = AGAIN_MIN;
+            taken.take(&split.take(frame), before)?;
+        }
+        taken.take(split.rest().as_slice(), before)?;
+        Ok(None)
+    }
+}
+
+/// What was read and written so far.
+struct Taken<'a> {
+    cursor: &'a mut CursorFile,
+    lines: Lines,
+    /// Also past a last line without an end, at which the cursor stands still.
+    newest: Cursor,
+}
+
+impl Taken<'_> {
+    /// Writes what is new: past the cursor, and not among what an earlier read brought until `before`.
+    fn take(&mut self, lines: &[Line], before: Cursor) -> Result<(), String> {
+        let mut at = self.cursor.get();
+        for line in lines {
+            if at.take(line) && before.is_before(line) {
+                self.newest.reach(line);
+                self.lines.write(line).map_err(|error| with_causes(&error))?;
+            }
+        }
+        self.cursor.set(at).map_err(|error| with_causes(&error))
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) engine_state: Arc<watch::Sender<EngineState>>,
     pub(crate) books: watch::Sender<Books>,
     /// What the node said it knows; once.
-    pub(crate) restored: watch::Sender<Option<Event>>,
+    pub(crate) restored: watch::Sender<Option<Vec<Event>>>,
     /// The tasks of each allocation that was accepted and not forgotten, and whether they hold images.
     known: Mutex<Known>,
     pub(crate) pumps: Pumps,

@@ -70,13 +70,14 @@ enum Made {
     ImageGone,
 }
 
+/// What stood under the container's name.
 enum Found {
+    /// Nothing any more: it was being removed.
     Nothing,
+    /// Something of ours that was of no use any more; it is gone now.
+    Cleared,
     /// Of this very attempt's making, before a crash.
-    Usable {
-        id: String,
-        runs: bool,
-    },
+    Usable { id: String, runs: bool },
 }
 
 struct Maker<'a> {
@@ -89,15 +90,13 @@ struct Maker<'a> {
 
 impl Maker<'_> {
     /// Makes the container: under the image's name when that points at what was granted, else by id. Either way its
-    /// image is the granted one, and still there, or the container is removed again.
+    /// image is the granted one, and still there, or the container is removed again. Whether the container's name is
+    /// free is the engine's to say: it is asked about only when it is not.
     async fn make(&self, grant: &Grant) -> Result<Made, DriverError> {
         let name = container_name(&self.request.id);
         let mut by_name = grant.by_name;
         let mut name_taken = 0;
         loop {
-            if let Found::Usable { id, runs } = self.clear_the_name(&name, grant).await? {
-                return Ok(Made::Container { id, runs });
-            }
             let mut body = self.body.clone();
             body.image = if by_name { self.asker.name.familiar().to_owned() } else { grant.content.to_string() };
             crash_point("docker.container_planned");
@@ -105,11 +104,20 @@ impl Maker<'_> {
                 Ok(created) => created,
                 Err(error) => match error.class() {
                     Class::NotFound => return Ok(Made::ImageGone),
-                    Class::NameTaken | Class::BeingRemoved | Class::Cut | Class::Timeout
+                    class @ (Class::NameTaken | Class::BeingRemoved | Class::Cut | Class::Timeout)
                         if name_taken < self.shared.options.container_exists_attempts =>
                     {
                         name_taken += 1;
-                        tokio::time::sleep(backoff(name_taken)).await;
+                        // What may have been made without an answer is found under its name by the next try.
+                        let found = match class {
+                            Class::NameTaken => self.clear_the_name(&name, grant).await?,
+                            _ => Found::Nothing,
+                        };
+                        match found {
+                            Found::Usable { id, runs } => return Ok(Made::Container { id, runs }),
+                            Found::Cleared => {}
+                            Found::Nothing => tokio::time::sleep(backoff(name_taken)).await,
+                        }
                         continue;
                     }
                     _ => return Err(of_engine(error)),
@@ -139,12 +147,10 @@ impl Maker<'_> {
 
     /// Whether the container's image is the granted one and is still on the engine.
     async fn is_as_granted(&self, id: &str, grant: &Grant) -> Result<bool, EngineError> {
-        let container = self.shared.engine.container(id).await?;
-        if container.image != grant.content.to_string() {
-            return Ok(false);
-        }
-        match self.shared.engine.image(&container.image).await {
-            Ok(_) => Ok(true),
+        let granted = grant.content.to_string();
+        let (container, image) = tokio::join!(self.shared.engine.container(id), self.shared.engine.image(&granted));
+        match image {
+            Ok(_) => Ok(container?.image == granted),
             Err(error) if error.is_not_found() => Ok(false),
             Err(error) => Err(error),
         }
@@ -179,7 +185,7 @@ impl Maker<'_> {
         }
         tracing::info!(container = name, state = %container.state.status, "removing what an earlier attempt left");
         self.remove(&container.id).await?;
-        Ok(Found::Nothing)
+        Ok(Found::Cleared)
     }
 
     async fn start(&self, id: String, runs: bool, cancelled: &CancellationToken) -> Result<Started, DriverError> {

@@ -12,7 +12,7 @@ use longshore_engine::RegistryAuth;
 use longshore_model::ImageRef;
 use longshore_values::Secret;
 use serde::Deserialize;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::options::AuthOptions;
 
@@ -33,16 +33,16 @@ pub(crate) enum CredentialsError {
     },
     #[error("the entry for {key} in the file of registry credentials {path} cannot be read")]
     Entry { path: String, key: String },
-    #[error("docker-credential-{helper} could not be run; it has to be on the agent's PATH")]
+    #[error("{program} could not be run; it has to be on the agent's PATH")]
     Start {
-        helper: String,
+        program: String,
         #[source]
         source: std::io::Error,
     },
-    #[error("docker-credential-{helper} failed for {key}: {message}")]
-    Helper { helper: String, key: String, message: String },
-    #[error("docker-credential-{helper} gave no answer for {key} within {after:?}")]
-    Timeout { helper: String, key: String, after: Duration },
+    #[error("{program} failed for {key}: {message}")]
+    Helper { program: String, key: String, message: String },
+    #[error("{program} gave no answer for {key} within {after:?}, and was killed")]
+    Timeout { program: String, key: String, after: Duration },
 }
 
 /// Where credentials were found, for `image explain`.
@@ -181,9 +181,14 @@ struct HelperAnswer {
 const TOKEN_USER: &str = "<token>";
 
 async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, CredentialsError> {
+    let program = format!("docker-credential-{helper}");
+    if helper.contains('/') {
+        let source = std::io::Error::other("its name must not hold a slash");
+        return Err(CredentialsError::Start { program, source });
+    }
     // Helpers know Docker Hub by its old address; some only by its host.
     for key in keys(host).into_iter().take(2) {
-        if let Some(answer) = ask(helper, key).await? {
+        if let Some(answer) = ask(&program, key, HELPER_TIMEOUT).await? {
             let auth = if answer.username == TOKEN_USER {
                 RegistryAuth { identity_token: answer.secret, ..RegistryAuth::default() }
             } else {
@@ -197,47 +202,34 @@ async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, Cre
     Ok(None)
 }
 
-async fn ask(helper: &str, key: &str) -> Result<Option<HelperAnswer>, CredentialsError> {
-    let start = |source| CredentialsError::Start { helper: helper.to_owned(), source };
-    if helper.contains('/') {
-        return Err(start(std::io::Error::other("its name must not hold a slash")));
-    }
-    let mut child = tokio::process::Command::new(format!("docker-credential-{helper}"))
+/// Asks one helper. Whatever it has started is ended with it.
+async fn ask(program: &str, key: &str, limit: Duration) -> Result<Option<HelperAnswer>, CredentialsError> {
+    let start = |source| CredentialsError::Start { program: program.to_owned(), source };
+    let mut child = tokio::process::Command::new(program)
         .arg("get")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        .process_group(0)
         .kill_on_drop(true)
         .spawn()
         .map_err(start)?;
+    let group = ProcessGroup::of(&child);
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let talk = async {
         if let Some(mut stdin) = stdin {
             // One that does not read its input still answers or fails.
             let _ = stdin.write_all(key.as_bytes()).await;
         }
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        let read_out = async {
-            match stdout {
-                Some(stdout) => stdout.take(HELPER_BYTES_MAX).read_to_end(&mut out).await,
-                None => Ok(0),
-            }
-        };
-        let read_err = async {
-            match stderr {
-                Some(stderr) => stderr.take(HELPER_BYTES_MAX).read_to_end(&mut err).await,
-                None => Ok(0),
-            }
-        };
-        let (read_out, read_err) = tokio::join!(read_out, read_err);
-        read_out.and(read_err).map_err(start)?;
-        let status = child.wait().await.map_err(start)?;
-        Ok::<_, CredentialsError>((status, out, err))
+        let (out, err) = tokio::join!(read_some(stdout), read_some(stderr));
+        let status = child.wait().await;
+        Ok::<_, std::io::Error>((status?, out?, err?))
     };
-    let timed_out =
-        |_| CredentialsError::Timeout { helper: helper.to_owned(), key: key.to_owned(), after: HELPER_TIMEOUT };
-    let (status, out, err) = tokio::time::timeout(HELPER_TIMEOUT, talk).await.map_err(timed_out)??;
-    let failed = |message: String| CredentialsError::Helper { helper: helper.to_owned(), key: key.to_owned(), message };
+    let timed_out = |_| CredentialsError::Timeout { program: program.to_owned(), key: key.to_owned(), after: limit };
+    let (status, out, err) = tokio::time::timeout(limit, talk).await.map_err(timed_out)?.map_err(start)?;
+    drop(group);
+    let failed =
+        |message: String| CredentialsError::Helper { program: program.to_owned(), key: key.to_owned(), message };
     if status.success() {
         return serde_json::from_slice(&out).map(Some).map_err(|_| failed("its answer is no JSON".to_owned()));
     }
@@ -246,6 +238,32 @@ async fn ask(helper: &str, key: &str) -> Result<Option<HelperAnswer>, Credential
     }
     let told: String = String::from_utf8_lossy(&err).trim().chars().take(STDERR_SHOWN_MAX).collect();
     Err(failed(if told.is_empty() { format!("it ended with {status}") } else { told }))
+}
+
+async fn read_some(pipe: Option<impl AsyncRead + Unpin>) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    if let Some(pipe) = pipe {
+        pipe.take(HELPER_BYTES_MAX).read_to_end(&mut text).await?;
+    }
+    Ok(text)
+}
+
+/// A helper and what it started; killed when dropped.
+struct ProcessGroup(Option<nix::unistd::Pid>);
+
+impl ProcessGroup {
+    fn of(child: &tokio::process::Child) -> Self {
+        Self(child.id().and_then(|id| i32::try_from(id).ok()).map(nix::unistd::Pid::from_raw))
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // Usually there is nothing left of it.
+            let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
 }
 
 /// What the helpers of Docker print, on either output, when they have nothing.
@@ -259,6 +277,7 @@ fn says_not_found(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image::with_causes;
 
     fn name(text: &str) -> ImageRef {
         text.parse().unwrap()
@@ -317,5 +336,44 @@ mod tests {
     fn not_found_is_told_from_failure() {
         assert!(says_not_found(b"credentials not found in native keychain\n"));
         assert!(!says_not_found(b"gpg: decryption failed"));
+    }
+    /// What a helper script makes of being asked.
+    async fn check_helper(script: &str, expected: &str) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("docker-credential-x");
+        std::fs::write(&program, format!("#!/bin/sh\ncd {}\n{script}\n", folder.path().display())).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let program = program.to_str().unwrap();
+        let got = match ask(program, "reg.example", Duration::from_millis(1_500)).await {
+            Ok(Some(answer)) => format!("{}:{}", answer.username, answer.secret.reveal()),
+            Ok(None) => "nothing".to_owned(),
+            Err(why) => with_causes(&why).replace(program, "HELPER"),
+        };
+        assert_eq!(got, expected, "{script}");
+        if let Ok(pid) = std::fs::read_to_string(folder.path().join("pid")) {
+            let gone =
+                || std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|it| it.contains(") Z "));
+            let deadline = std::time::Instant::now() + Duration::from_secs(10);
+            while Path::new(&format!("/proc/{}", pid.trim())).exists() && !gone() {
+                assert!(std::time::Instant::now() < deadline, "what the helper started is still there");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn helpers_are_asked_within_a_limit_and_nothing_of_them_is_left() {
+        check_helper(
+            r#"read key; echo "{\"ServerURL\":\"$key\",\"Username\":\"$key\",\"Secret\":\"s\"}""#,
+            "reg.example:s",
+        )
+        .await;
+        check_helper("echo credentials not found in native keychain; exit 1", "nothing").await;
+        check_helper("echo secret; echo locked >&2; exit 1", "HELPER failed for reg.example: locked").await;
+        check_helper("echo secret", "HELPER failed for reg.example: its answer is no JSON").await;
+        let silent = "HELPER gave no answer for reg.example within 1.5s, and was killed";
+        check_helper("sleep 1000 & echo $! > pid; wait", silent).await;
+        // It ends at once, and what it leaves behind keeps the pipe open.
+        check_helper("sleep 1000 & echo $! > pid", silent).await;
     }
 }

@@ -1,5 +1,6 @@
 //! One pull or load, to its end: progress told, silence limited, failures in words that help.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::archive::CheckedArchive;
 use super::credentials::{self, Source};
-use super::progress::Progress;
+use super::progress::{Bytes, Progress};
 use crate::options::AuthOptions;
 
 /// What a start attempt brings along for the case that its image has to be brought.
@@ -93,12 +94,15 @@ impl Fetch {
         source: Source,
     ) -> Result<(), FetchFailure> {
         let work = async {
-            let mut stream = self.lively(stream).await?.map_err(|error| self.engine_failure(&error, source))?;
+            let mut stream = match self.lively(stream).await? {
+                Ok(stream) => stream,
+                Err(error) => return Err(self.engine_failure(&error, source).await),
+            };
             loop {
-                let message = self.lively(self.until_progress(&mut stream)).await?;
-                match message.map_err(|error| self.engine_failure(&error, source))? {
-                    true => {}
-                    false => return Ok(()),
+                match self.lively(self.until_progress(&mut stream)).await? {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(()),
+                    Err(error) => return Err(self.engine_failure(&error, source).await),
                 }
             }
         };
@@ -132,18 +136,40 @@ impl Fetch {
         })
     }
 
-    fn engine_failure(&self, error: &EngineError, source: Source) -> FetchFailure {
+    async fn engine_failure(&self, error: &EngineError, source: Source) -> FetchFailure {
         let class = error.class();
         let kind = kind_of(class);
         let cause = error.engine_message().map_or_else(|| with_causes(error), str::to_owned);
-        let identity = match (class, source) {
-            (Class::RegistryDenied, Source::Task) => " (asked with the credentials of the task's auth block)",
-            (Class::RegistryDenied, Source::File) => " (asked with the credentials of the file auth.config)",
-            (Class::RegistryDenied, Source::Helper) => " (asked with the credentials of a credential helper)",
-            (Class::RegistryDenied, Source::Nowhere) => " (asked without credentials)",
-            _ => "",
+        let further = match (class, source) {
+            (Class::RegistryDenied, Source::Task) => {
+                " (asked with the credentials of the task's auth block)".to_owned()
+            }
+            (Class::RegistryDenied, Source::File) => " (asked with the credentials of the file auth.config)".to_owned(),
+            (Class::RegistryDenied, Source::Helper) => {
+                " (asked with the credentials of a credential helper)".to_owned()
+            }
+            (Class::RegistryDenied, Source::Nowhere) => " (asked without credentials)".to_owned(),
+            (Class::NoSpace, _) => format!(" ({})", self.room().await),
+            _ => String::new(),
         };
-        self.failure(kind, &format!("{cause}{identity}"), class.hint())
+        self.failure(kind, &format!("{cause}{further}"), class.hint())
+    }
+
+    /// How far it came, and the room on the engine's disk: what was unpacked of it is gone again by now.
+    async fn room(&self) -> String {
+        let came = format!("{} were there", *self.progress.borrow());
+        let Ok(info) = self.engine.info().await else { return came };
+        let root = PathBuf::from(info.docker_root_dir);
+        let looked = tokio::task::spawn_blocking(move || nix::sys::statvfs::statvfs(&root).map(|room| (root, room)));
+        match looked.await {
+            Ok(Ok((root, room))) => {
+                let bytes = |blocks: u64| Bytes(blocks.saturating_mul(room.fragment_size()));
+                let (free, all) = (bytes(room.blocks_available()), bytes(room.blocks()));
+                format!("{came}; without it {free} of {all} are free at {}", root.display())
+            }
+            // An engine elsewhere, or a folder that this agent may not see.
+            _ => came,
+        }
     }
 
     fn failure(&self, kind: FailureKind, cause: &str, hint: &str) -> FetchFailure {

@@ -1,25 +1,17 @@
-//! The one who acts for the keeper: takes events in, writes each step's records, and only then carries out its actions.
-//!
-//! - A1: the keeper and its ledger live on one thread; events are taken one after the other.
-//! - A2: no action begins before the records of its step are on disk. When they cannot be written, nothing goes on until
-//!   they can: an act on the strength of a fact that a crash forgets would be worse than waiting.
-//! - A3: every look, pull, load, tag and removal is answered with one event, whatever becomes of the engine.
+//! The handle on the keeper's thread, and what is said to it.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use longshore_crashpoint::crash_point;
-use longshore_engine::{Class, DeleteOptions, Engine};
-use longshore_images::{
-    Action, Event, Explanation, FetchFailure, FetchId, ImageStatus, Keeper, Level, Notice, Owner, Refusal,
-    RemovalAnswer, Step, TagAnswer, Want,
-};
+use longshore_engine::Engine;
+use longshore_images::{Entry, Event, Explanation, ImageStatus, LookId, Policy, Refusal, Seen, Want};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio_util::sync::CancellationToken;
 
-use super::fetch::{Access, Fetch, with_causes};
+use super::actor::Actor;
+use super::fetch::Access;
 use super::ledger::Ledger;
+use super::lock::KeeperLock;
 use super::look::Looker;
 use super::progress::Progress;
 use crate::options::AuthOptions;
@@ -57,18 +49,49 @@ pub(crate) struct Status {
     pub(crate) progress: BTreeMap<ImageRef, String>,
 }
 
-enum Message {
-    Event { event: Event, recorded: Option<oneshot::Sender<()>> },
-    Want { want: Want, access: Access, answers: mpsc::UnboundedSender<Answer> },
+pub(super) enum Message {
+    Event {
+        event: Event,
+        recorded: Option<oneshot::Sender<()>>,
+    },
+    /// The answer to all of these looks, oldest first.
+    Looked {
+        looks: Vec<LookId>,
+        seen: Result<Seen, String>,
+    },
+    Want {
+        want: Want,
+        access: Access,
+        answers: mpsc::UnboundedSender<Answer>,
+    },
     Status(oneshot::Sender<Status>),
-    Explain { name: ImageRef, reply: oneshot::Sender<Option<Explanation>> },
-    Stop,
+    Explain {
+        name: ImageRef,
+        reply: oneshot::Sender<Option<Explanation>>,
+    },
+    TakeOver {
+        books: Books,
+        done: oneshot::Sender<()>,
+    },
+    Stop {
+        ended: oneshot::Sender<()>,
+    },
+}
+
+/// What the images of an engine are kept with.
+pub(crate) struct Books {
+    pub(crate) policy: Policy,
+    pub(crate) ledger: Ledger,
+    /// What stands in the ledger.
+    pub(crate) entries: Vec<Entry>,
+    /// `None` for one who only looks on.
+    pub(crate) lock: Option<KeeperLock>,
 }
 
 /// Speaks to the keeper's thread.
 #[derive(Clone)]
 pub(crate) struct Keeping {
-    inbox: mpsc::UnboundedSender<Message>,
+    pub(super) inbox: mpsc::UnboundedSender<Message>,
 }
 
 /// What the keeper's thread works with.
@@ -77,8 +100,7 @@ pub(crate) struct Setup {
     pub(crate) looker: Looker,
     pub(crate) auth: AuthOptions,
     pub(crate) pull_activity_timeout: Duration,
-    pub(crate) keeper: Keeper,
-    pub(crate) ledger: Ledger,
+    pub(crate) books: Books,
 }
 
 /// The keeper's thread has ended: the agent is going down.
@@ -88,7 +110,7 @@ pub(crate) struct KeeperEnded;
 
 impl Keeping {
     /// Starts the thread. It ends after [`Keeping::stop`]; what it was told before that is recorded.
-    pub(crate) fn start(setup: Setup) -> std::io::Result<(Self, std::thread::JoinHandle<()>)> {
+    pub(crate) fn start(setup: Setup) -> std::io::Result<Self> {
         // Unbounded, because a cancelled attempt has to be able to say so from a destructor; each sender has at most one
         // message per attempt or engine event in it.
         let (sender, inbox) = mpsc::unbounded_channel();
@@ -96,17 +118,9 @@ impl Keeping {
         let (wake, alarm) = watch::channel(None);
         let runtime = tokio::runtime::Handle::current();
         runtime.spawn(ring(alarm, keeping.clone()));
-        let actor = Actor {
-            setup,
-            runtime,
-            outside: keeping.clone(),
-            inbox,
-            wake,
-            waiters: BTreeMap::new(),
-            fetches: BTreeMap::new(),
-        };
-        let thread = std::thread::Builder::new().name("images".to_owned()).spawn(move || actor.run())?;
-        Ok((keeping, thread))
+        let actor = Actor::new(setup, runtime, keeping.clone(), inbox, wake);
+        std::thread::Builder::new().name("images".to_owned()).spawn(move || actor.run())?;
+        Ok(keeping)
     }
 
     /// Tells an event, without waiting.
@@ -140,11 +154,25 @@ impl Keeping {
         explanation.await.map_err(|_| KeeperEnded)
     }
 
-    pub(crate) fn stop(&self) {
-        let _ = self.inbox.send(Message::Stop);
+    /// From a keeper that looked on while another agent kept the engine's images to one that keeps them. Returns when
+    /// that is done: at a moment when nothing is asked of the engine and nobody waits for an image.
+    pub(crate) async fn take_over(&self, books: Books) -> Result<(), KeeperEnded> {
+        let (done, taken_over) = oneshot::channel();
+        self.inbox.send(Message::TakeOver { books, done }).map_err(|_| KeeperEnded)?;
+        taken_over.await.map_err(|_| KeeperEnded)
+    }
+
+    /// Ends the thread and gives the engine's lock back; what it was told before is recorded.
+    pub(crate) async fn stop(&self) {
+        let (ended, when) = oneshot::channel();
+        if self.inbox.send(Message::Stop { ended }).is_ok() && tokio::time::timeout(STOP_MAX, when).await.is_err() {
+            tracing::warn!("the image keeper has not ended within {STOP_MAX:?}; the end of the process ends it");
+        }
     }
 }
 
+/// A ledger that cannot be written may keep the thread for ever.
+const STOP_MAX: Duration = Duration::from_secs(3);
 const RING_AGAIN: Duration = Duration::from_secs(5);
 
 /// Rings at the time of the last wish.
@@ -178,294 +206,4 @@ async fn ring(mut alarm: watch::Receiver<Option<Timestamp>>, keeping: Keeping) {
 
 pub(crate) fn now() -> Timestamp {
     Timestamp::from_nanoseconds(chrono::Utc::now().timestamp_nanos_opt().unwrap_or(i64::MAX))
-}
-
-struct Actor {
-    setup: Setup,
-    runtime: tokio::runtime::Handle,
-    /// For what runs outside and reports back.
-    outside: Keeping,
-    inbox: mpsc::UnboundedReceiver<Message>,
-    wake: watch::Sender<Option<Timestamp>>,
-    waiters: BTreeMap<Owner, Waiter>,
-    fetches: BTreeMap<FetchId, Running>,
-}
-
-struct Waiter {
-    name: ImageRef,
-    access: Access,
-    answers: mpsc::UnboundedSender<Answer>,
-    /// The pull or load that began, or was under way, while it waited.
-    watched: Option<Watched>,
-}
-
-impl Waiter {
-    fn watch(&mut self, running: &Running) {
-        self.watched =
-            Some(Watched { since: Instant::now(), by_load: running.by_load, progress: running.progress.clone() });
-        let _ = self.answers.send(Answer::Fetching(running.progress.clone()));
-    }
-}
-
-struct Watched {
-    since: Instant,
-    by_load: bool,
-    progress: watch::Receiver<Progress>,
-}
-
-impl Watched {
-    fn brought(&self) -> Brought {
-        Brought {
-            took: self.since.elapsed(),
-            downloaded_bytes: self.progress.borrow().downloaded_bytes(),
-            by_load: self.by_load,
-        }
-    }
-}
-
-struct Running {
-    name: ImageRef,
-    by_load: bool,
-    cancel: CancellationToken,
-    progress: watch::Receiver<Progress>,
-}
-
-const WRITE_AGAIN_MIN: Duration = Duration::from_millis(200);
-const WRITE_AGAIN_MAX: Duration = Duration::from_secs(10);
-
-impl Actor {
-    fn run(mut self) {
-        while let Some(message) = self.inbox.blocking_recv() {
-            match message {
-                Message::Event { event, recorded } => self.take(event, recorded),
-                Message::Want { want, access, answers } => self.want(want, access, answers),
-                Message::Status(reply) => {
-                    let _ = reply.send(self.status());
-                }
-                Message::Explain { name, reply } => {
-                    let _ = reply.send(self.setup.keeper.explain(&name));
-                }
-                Message::Stop => break,
-            }
-        }
-        for fetch in self.fetches.values() {
-            fetch.cancel.cancel();
-        }
-    }
-
-    fn status(&self) -> Status {
-        let progress =
-            self.fetches.values().map(|fetch| (fetch.name.clone(), fetch.progress.borrow().to_string())).collect();
-        Status { images: self.setup.keeper.status(), progress }
-    }
-
-    fn want(&mut self, want: Want, access: Access, answers: mpsc::UnboundedSender<Answer>) {
-        let (owner, name) = (want.owner.clone(), want.name.clone());
-        self.waiters.insert(owner.clone(), Waiter { name: name.clone(), access, answers, watched: None });
-        self.take(Event::Wanted(want), None);
-        // Whoever joins a pull that is under way hears of it too.
-        if let Some(waiter) = self.waiters.get_mut(&owner)
-            && waiter.watched.is_none()
-            && let Some(running) = self.fetches.values().find(|running| running.name == name)
-        {
-            waiter.watch(running);
-        }
-    }
-
-    fn take(&mut self, event: Event, recorded: Option<oneshot::Sender<()>>) {
-        self.note_before(&event);
-        let kind = Kind::of(&event);
-        let step = self.setup.keeper.step(now(), event);
-        self.write(&step);
-        match kind {
-            Kind::Accepted => crash_point("docker.accept_recorded"),
-            Kind::Ended => crash_point("docker.release_recorded"),
-            Kind::Other => {}
-        }
-        if let Some(recorded) = recorded {
-            let _ = recorded.send(());
-        }
-        for action in step.actions {
-            self.begin(action);
-        }
-    }
-
-    fn note_before(&mut self, event: &Event) {
-        match event {
-            Event::Fetched { fetch, .. } => {
-                self.fetches.remove(fetch);
-            }
-            Event::GaveUp { owner } | Event::Ended { owner, .. } => {
-                self.waiters.remove(owner);
-            }
-            _ => {}
-        }
-    }
-
-    /// Writes a step's records, for as long as it takes (A2).
-    fn write(&mut self, step: &Step) {
-        let mut wait = WRITE_AGAIN_MIN;
-        while let Err(error) = self.setup.ledger.commit(&step.records) {
-            tracing::error!(error = %with_causes(&error), "image ledger: trying again in {wait:?}; no image is pulled, granted or removed meanwhile");
-            std::thread::sleep(wait);
-            wait = (wait * 2).min(WRITE_AGAIN_MAX);
-        }
-    }
-
-    fn begin(&mut self, action: Action) {
-        match action {
-            Action::Look { look } => {
-                let (looker, outside) = (self.setup.looker.clone(), self.outside.clone());
-                self.runtime.spawn(async move {
-                    outside.tell(match looker.look().await {
-                        Ok(seen) => Event::Looked { look, seen },
-                        Err(error) => Event::LookFailed { look, message: with_causes(&error) },
-                    });
-                });
-            }
-            Action::Pull { fetch, name, owner, platform } => {
-                crash_point("docker.pull_recorded");
-                self.fetch(fetch, name, &owner, platform, false);
-            }
-            Action::Load { fetch, name, owner, archive: _ } => {
-                crash_point("docker.load_recorded");
-                self.fetch(fetch, name, &owner, None, true);
-            }
-            Action::CancelFetch { fetch } => {
-                if let Some(running) = self.fetches.get(&fetch) {
-                    running.cancel.cancel();
-                }
-            }
-            Action::Grant { owner, name: _, content, name_points_at_it, fetched: _, size_bytes } => {
-                crash_point("docker.grant_recorded");
-                // A look may have seen the image before its pull was told to have ended: it was brought all the same.
-                let watched = self.waiters.get(&owner).and_then(|waiter| waiter.watched.as_ref());
-                let brought = watched.map(Watched::brought);
-                self.answer(
-                    &owner,
-                    Answer::Granted(Grant { content, by_name: name_points_at_it, size_bytes, brought }),
-                );
-            }
-            Action::Refuse { owner, name: _, why } => self.answer(&owner, Answer::Refused(why)),
-            Action::RemoveName { act, name, content: _ } => {
-                crash_point("docker.removal_recorded");
-                let (engine, outside) = (self.setup.engine.clone(), self.outside.clone());
-                self.runtime.spawn(async move {
-                    let answer = remove(&engine, &name).await;
-                    crash_point("docker.removal_done");
-                    outside.tell(Event::Removed { act, answer });
-                });
-            }
-            Action::Tag { act, content, name } => {
-                crash_point("docker.tag_recorded");
-                let (engine, outside) = (self.setup.engine.clone(), self.outside.clone());
-                self.runtime.spawn(async move {
-                    let answer = tag(&engine, content, &name).await;
-                    crash_point("docker.tag_done");
-                    outside.tell(Event::Tagged { act, answer });
-                });
-            }
-            Action::WakeAt(at) => {
-                self.wake.send_replace(Some(at));
-            }
-            Action::Tell(notice) => tell(&notice),
-        }
-    }
-
-    fn answer(&mut self, owner: &Owner, answer: Answer) {
-        if let Some(waiter) = self.waiters.remove(owner) {
-            let _ = waiter.answers.send(answer);
-        }
-    }
-
-    fn fetch(&mut self, fetch: FetchId, name: ImageRef, owner: &Owner, platform: Option<String>, by_load: bool) {
-        let access = self.waiters.get(owner).map(|waiter| waiter.access.clone()).unwrap_or_default();
-        let (progress, watched) = watch::channel(Progress::default());
-        let cancel = CancellationToken::new();
-        let running = Running { name: name.clone(), by_load, cancel: cancel.clone(), progress: watched };
-        for waiter in self.waiters.values_mut().filter(|waiter| waiter.name == name) {
-            waiter.watch(&running);
-        }
-        self.fetches.insert(fetch, running);
-        let job = Fetch {
-            engine: self.setup.engine.clone(),
-            name,
-            access,
-            auth: self.setup.auth.clone(),
-            platform,
-            activity_timeout: self.setup.pull_activity_timeout,
-            cancel,
-            progress,
-        };
-        let outside = self.outside.clone();
-        self.runtime.spawn(async move {
-            let result: Result<(), FetchFailure> = if by_load {
-                let result = job.load().await;
-                crash_point("docker.load_done");
-                result
-            } else {
-                let result = job.pull().await;
-                crash_point("docker.pull_done");
-                result
-            };
-            outside.tell(Event::Fetched { fetch, result });
-        });
-    }
-}
-
-enum Kind {
-    Accepted,
-    Ended,
-    Other,
-}
-
-impl Kind {
-    fn of(event: &Event) -> Self {
-        match event {
-            Event::Accepted { .. } => Self::Accepted,
-            Event::Ended { .. } => Self::Ended,
-            _ => Self::Other,
-        }
-    }
-}
-
-async fn remove(engine: &Engine, name: &ImageRef) -> RemovalAnswer {
-    match engine.delete_image(name.full(), DeleteOptions::default()).await {
-        Ok(list) => RemovalAnswer::Done {
-            untagged: list.iter().filter_map(|line| line.untagged.as_deref()?.parse().ok()).collect(),
-            deleted: list.iter().filter_map(|line| line.deleted.as_deref()?.parse().ok()).collect(),
-        },
-        Err(error) => {
-            let message = error.engine_message().map_or_else(|| with_causes(&error), str::to_owned);
-            match error.class() {
-                Class::NotFound => RemovalAnswer::NotFound,
-                Class::InUse | Class::Conflict | Class::WrongState => RemovalAnswer::InUse { message },
-                class if class.is_unknown_outcome() => RemovalAnswer::Lost { message },
-                Class::EngineUnreachable => RemovalAnswer::Lost { message },
-                _ => RemovalAnswer::Refused { message },
-            }
-        }
-    }
-}
-
-async fn tag(engine: &Engine, content: ContentId, name: &ImageRef) -> TagAnswer {
-    let (Some(repository), Some(tag)) = (name.repository(), name.tag()) else {
-        return TagAnswer::Failed { message: format!("{name} is no tag") };
-    };
-    match engine.tag_image(&content.to_string(), repository, tag).await {
-        Ok(()) => TagAnswer::Done,
-        Err(error) if error.is_not_found() => TagAnswer::NotFound,
-        Err(error) => TagAnswer::Failed { message: with_causes(&error) },
-    }
-}
-
-/// One line of the audit log.
-fn tell(notice: &Notice) {
-    let image = notice.name().map(|name| name.familiar()).unwrap_or_default();
-    match notice.level() {
-        Level::Debug => tracing::debug!(target: "longshore::images", image, "{notice}"),
-        Level::Info => tracing::info!(target: "longshore::images", image, "{notice}"),
-        Level::Warn => tracing::warn!(target: "longshore::images", image, "{notice}"),
-        Level::Error => tracing::error!(target: "longshore::images", image, "{notice}"),
-    }
 }

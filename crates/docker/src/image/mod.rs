@@ -1,5 +1,6 @@
 //! The shell around the image keeper: books on disk, looks, pulls, credentials, removals.
 
+mod actor;
 mod archive;
 mod credentials;
 mod fetch;
@@ -10,12 +11,15 @@ mod lock;
 mod look;
 mod news;
 mod progress;
+mod tell;
 
 pub use self::archive::BadArchive;
 pub(crate) use self::archive::{CheckedArchive, check as check_archive};
 pub(crate) use self::fetch::{Access, with_causes};
 pub(crate) use self::follower::{EngineState, follow};
-pub(crate) use self::keeping::{Answer, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now};
+pub(crate) use self::keeping::{
+    Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now,
+};
 pub(crate) use self::ledger::Ledger;
 pub(crate) use self::lock::{KeeperLock, engine_key};
 pub(crate) use self::look::Looker;

@@ -16,8 +16,6 @@ pub enum BadTask {
     Volume(#[from] BadVolume),
     #[error("config.ports names {label:?}, but the group has no port of that label")]
     NoSuchPort { label: String },
-    #[error("config.ports: port {label:?} has no place inside of a container that uses the network mode {mode:?}")]
-    PortsWithoutNetwork { label: String, mode: String },
     #[error(
         "network mode {mode:?} of the group is not in this build: use the task's network_mode, or the group's host mode"
     )]
@@ -212,15 +210,17 @@ fn port_bindings(
         let Some(port) = request.ports.iter().find(|port| port.label == *label) else {
             return Err(BadTask::NoSuchPort { label: label.clone() });
         };
+        // As in Nomad: ports belong to the container whose network is shared.
         if network_mode.starts_with("container:") {
-            return Err(BadTask::PortsWithoutNetwork { label: label.clone(), mode: network_mode.to_owned() });
+            continue;
         }
         let inside = if port.to == 0 { port.value } else { port.to };
+        let binding = PortBinding { host_ip: port.host_ip.clone(), host_port: port.value.to_string() };
         for protocol in ["tcp", "udp"] {
-            bindings
-                .entry(format!("{inside}/{protocol}"))
-                .or_default()
-                .push(PortBinding { host_ip: port.host_ip.clone(), host_port: port.value.to_string() });
+            let of_port = bindings.entry(format!("{inside}/{protocol}")).or_default();
+            if !of_port.contains(&binding) {
+                of_port.push(binding.clone());
+            }
         }
     }
     Ok(bindings)

@@ -93,6 +93,27 @@ async fn a_running_task_is_found_again_and_its_log_goes_on_without_doubles() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_of_a_terminal_is_taken_as_it_comes() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let mut config = script(&name, "tty; echo oops >&2; sleep 1; printf 'no end'; sleep 1");
+    config["tty"] = json!(true);
+    let (id, handle) = world.run_task(config.clone()).await;
+    eventually(SOON, "the first lines", || match world.log(&id, "stdout") {
+        log if log.contains("oops") => Ok(()),
+        log => Err(log),
+    })
+    .unwrap();
+    // Nothing twice after a restart.
+    world.restart_driver().await;
+    world.driver.recover(&handle, world.request(&id, config)).await.unwrap();
+    assert_eq!(world.driver.wait(&handle).await.unwrap().exit_code, 0);
+    assert_eq!(world.log(&id, "stdout"), "/dev/pts/0\r\noops\r\nno end");
+    assert_eq!(world.log(&id, "stderr"), "");
+    world.end_task(&id, &handle).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_image_that_was_there_before_stays() {
     let mut world = World::new().await;
     let image = longshore_harness::Image::sleeper().unwrap();

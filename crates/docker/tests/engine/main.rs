@@ -1,6 +1,11 @@
 //! The driver against a real, private Docker engine and a real registry.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod dangling;
+mod disk;
 mod faults;
 mod life;
+mod ports;
+mod registries;
+mod second;
 mod world;

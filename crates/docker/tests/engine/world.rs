@@ -1,6 +1,7 @@
 //! An engine, a registry, and a driver with what a node would tell it.
 
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use longshore_driver::{
     NodeIdentity, StartRequest, Started, TaskDirs, TaskHandle, TaskId,
 };
 use longshore_engine::Engine as Client;
-use longshore_harness::{Engine, Image, Registry, Run, eventually};
-use longshore_model::{AllocId, AllocatedTask, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
+use longshore_harness::{Engine, EngineSetup, Image, Registry, Run, eventually};
+use longshore_model::{AllocId, AllocatedPort, AllocatedTask, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
@@ -22,8 +23,32 @@ pub(crate) struct World {
     pub(crate) registry: Registry,
     pub(crate) engine: Engine,
     pub(crate) run: Run,
-    pub(crate) driver: DockerDriver,
+    node: Node,
+}
+
+impl Deref for World {
+    type Target = Node;
+
+    fn deref(&self) -> &Node {
+        &self.node
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Node {
+        &mut self.node
+    }
+}
+
+/// A driver with what a node would tell it.
+pub(crate) struct Node {
+    id: NodeId,
+    run: Run,
+    endpoint: String,
+    pub(crate) driver: Arc<DockerDriver>,
     pub(crate) options: Options,
+    /// Of the group of every task that is started from now on.
+    pub(crate) ports: Vec<AllocatedPort>,
     events: Arc<Mutex<Vec<String>>>,
     known: BTreeMap<AllocId, Vec<KnownTask>>,
     next_alloc: u128,
@@ -42,19 +67,58 @@ impl World {
     }
 
     pub(crate) async fn with(options: Options) -> Self {
-        let run = Run::start().unwrap();
-        let engine = Engine::start(&run).unwrap();
-        let registry = Registry::start(&engine).unwrap();
-        let driver = driver(&run, &engine, &options);
-        driver.restore(Vec::new()).await.unwrap();
-        Self { registry, engine, run, driver, options, events: Arc::default(), known: BTreeMap::new(), next_alloc: 1 }
+        Self::on(EngineSetup::default(), options).await
     }
 
-    /// As if the agent had been killed: a new driver on the same disk. Its lock is free only when the old one is gone.
+    pub(crate) async fn on(setup: EngineSetup, options: Options) -> Self {
+        let run = Run::start().unwrap();
+        let engine = Engine::start_with(&run, setup).unwrap();
+        let registry = Registry::start(&engine).unwrap();
+        let node = Node::new(&run, &engine, node(), options).await;
+        Self { registry, engine, run, node }
+    }
+
+    pub(crate) fn push(&self, repository: &str, tag: &str) -> (Image, String) {
+        let image = Image::sleeper().unwrap();
+        self.registry.push(&image, repository, tag).unwrap();
+        (image, format!("{}/{repository}:{tag}", self.registry.host()))
+    }
+
+    /// Waits until the engine has these images and no other, by name. (A removal takes the name first.)
+    pub(crate) fn wait_images(&self, names: &[&str]) {
+        eventually(SOON, format!("the engine's images to be {names:?}"), || {
+            let images = self.engine.images().map_err(|error| error.to_string())?;
+            let found: Vec<&str> = images.iter().flat_map(|image| &image.tags).map(String::as_str).collect();
+            if found == names && images.len() == names.len() { Ok(()) } else { Err(format!("{images:?}")) }
+        })
+        .unwrap();
+    }
+}
+
+impl Node {
+    /// Another agent on the same machine: same locks, a state folder of its own.
+    pub(crate) async fn new(run: &Run, engine: &Engine, id: NodeId, options: Options) -> Self {
+        let endpoint = engine.endpoint();
+        let driver = driver(run, &endpoint, id, &options);
+        driver.restore(Vec::new()).await.unwrap();
+        let next_alloc = id.as_u128() << 16;
+        Self {
+            id,
+            run: run.clone(),
+            endpoint,
+            driver,
+            options,
+            ports: Vec::new(),
+            events: Arc::default(),
+            known: BTreeMap::new(),
+            next_alloc,
+        }
+    }
+
+    /// As if the agent had been started anew: another driver on the same disk.
     pub(crate) async fn restart_driver(&mut self) {
         self.driver.shutdown().await;
-        eventually(SOON, "the old keeper's lock to be free", || self.lock_is_free()).unwrap();
-        self.driver = driver(&self.run, &self.engine, &self.options);
+        self.driver = driver(&self.run, &self.endpoint, self.id, &self.options);
         let known = self.known.iter().map(|(alloc, tasks)| KnownAllocation {
             alloc: *alloc,
             replaces: None,
@@ -62,20 +126,6 @@ impl World {
             ended_at: None,
         });
         self.driver.restore(known.collect()).await.unwrap();
-    }
-
-    fn lock_is_free(&self) -> Result<(), String> {
-        for entry in std::fs::read_dir(self.run.dir().join("locks")).unwrap() {
-            let file = std::fs::File::open(entry.unwrap().path()).unwrap();
-            file.try_lock().map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn push(&self, repository: &str, tag: &str) -> (Image, String) {
-        let image = Image::sleeper().unwrap();
-        self.registry.push(&image, repository, tag).unwrap();
-        (image, format!("{}/{repository}:{tag}", self.registry.host()))
     }
 
     pub(crate) async fn accept(&mut self, config: Value) -> TaskId {
@@ -109,7 +159,7 @@ impl World {
         StartRequest {
             id: id.clone(),
             attempt: 1,
-            node: NodeIdentity { id: node(), name: "n1".into(), datacenter: "dc1".into(), region: "global".into() },
+            node: NodeIdentity { id: self.id, name: "n1".into(), datacenter: "dc1".into(), region: "global".into() },
             job: JobKey::new("default", "job"),
             job_name: "job".to_owned(),
             group: "group".to_owned(),
@@ -124,7 +174,7 @@ impl World {
             dirs,
             resources: AllocatedTask { cpu_mhz: 100, memory_mb: 32, memory_max_mb: 0 },
             node_cpu_mhz: 4_000,
-            ports: Vec::new(),
+            ports: self.ports.clone(),
             network_mode: None,
             events: EventSink::new(move |event: TaskEvent| events.lock().unwrap().push(event.message)),
         }
@@ -166,21 +216,19 @@ impl World {
     }
 
     pub(crate) async fn report(&self, name: &str) -> Option<ImageReport> {
-        self.driver.images().unwrap().list().await.unwrap().into_iter().find(|image| image.name == name)
-    }
-
-    /// Waits until the engine has these images and no other, by name. (A removal takes the name first.)
-    pub(crate) fn wait_images(&self, names: &[&str]) {
-        eventually(SOON, format!("the engine's images to be {names:?}"), || {
-            let images = self.engine.images().map_err(|error| error.to_string())?;
-            let found: Vec<&str> = images.iter().flat_map(|image| &image.tags).map(String::as_str).collect();
-            if found == names && images.len() == names.len() { Ok(()) } else { Err(format!("{images:?}")) }
-        })
-        .unwrap();
+        let deadline = std::time::Instant::now() + SOON;
+        loop {
+            match self.driver.images().unwrap().list().await {
+                Ok(images) => return images.into_iter().find(|image| image.name == name),
+                // Just started: the engine was not reached yet.
+                Err(error) => assert!(std::time::Instant::now() < deadline, "{error}"),
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     pub(crate) fn client(&self) -> Client {
-        client(&self.engine)
+        client(&self.endpoint)
     }
 }
 
@@ -193,19 +241,19 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_nanoseconds(i64::try_from(since.as_nanos()).unwrap())
 }
 
-pub(crate) fn client(engine: &Engine) -> Client {
-    Client::new(format!("unix://{}", engine.socket().display()).parse().unwrap())
+fn client(endpoint: &str) -> Client {
+    Client::new(endpoint.parse().unwrap())
 }
 
-fn driver(run: &Run, engine: &Engine, options: &Options) -> DockerDriver {
-    DockerDriver::new(DriverSetup {
+fn driver(run: &Run, endpoint: &str, id: NodeId, options: &Options) -> Arc<DockerDriver> {
+    let driver = DockerDriver::new(DriverSetup {
         options: options.clone(),
-        engine: client(engine),
-        node: node(),
-        state_folder: PathBuf::from(run.dir()).join("state"),
+        engine: client(endpoint),
+        node: id,
+        state_folder: PathBuf::from(run.dir()).join(format!("state/{id}")),
         lock_folder: PathBuf::from(run.dir()).join("locks"),
-    })
-    .unwrap()
+    });
+    Arc::new(driver.unwrap())
 }
 
 /// A shell script in the image.

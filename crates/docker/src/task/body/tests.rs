@@ -220,10 +220,30 @@ fn what_the_node_allows() {
     check(limited.clone(), json!({"pids_limit": 50}), r#"+[] -["net_raw"] pids 50"#);
     check(limited, json!({"pids_limit": 101}), "config.pids_limit 101 is above this node's limit of 100");
     check(node(), json!({"ports": ["nope"]}), "config.ports names \"nope\"");
-    check(
-        node(),
-        json!({"ports": ["http"], "network_mode": "container:x"}),
-        "config.ports: port \"http\" has no place",
+    check(node(), json!({"ports": ["nope"], "network_mode": "container:x"}), "config.ports names \"nope\"");
+}
+
+#[test]
+fn ports_are_published_once_and_with_the_network_that_they_belong_to() {
+    let published = |request: &StartRequest, further: Value| {
+        let host = host(request, further, &Options::default()).unwrap();
+        let mut lines = Vec::new();
+        for (inside, bindings) in host.port_bindings {
+            lines.extend(bindings.iter().map(|it| format!("{}:{}->{inside}", it.host_ip, it.host_port)));
+        }
+        lines.join(" ")
+    };
+    let http = "10.0.0.1:20001->80/tcp 10.0.0.1:20001->80/udp";
+    assert_eq!(published(&request(), json!({"ports": ["http", "http"]})), http);
+    assert_eq!(published(&request(), json!({"ports": ["http"], "network_mode": "host"})), http);
+    assert_eq!(published(&request(), json!({"ports": ["http"], "network_mode": "container:x"})), "");
+    assert_eq!(published(&request(), json!({})), "");
+    // Two host ports may lead to one inside.
+    let mut request = request();
+    request.ports[1].to = 80;
+    assert_eq!(
+        published(&request, json!({"ports": ["http", "admin"]})),
+        "10.0.0.1:20001->80/tcp 10.0.0.1:20002->80/tcp 10.0.0.1:20001->80/udp 10.0.0.1:20002->80/udp"
     );
 }
 

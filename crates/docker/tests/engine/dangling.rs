@@ -1,0 +1,78 @@
+//! Containers that carry our mark and that nobody knows.
+
+use std::time::Duration;
+
+use longshore_harness::eventually;
+use longshore_model::{AllocId, NodeId};
+use longshore_values::GoDuration;
+use serde_json::{Value, json};
+
+use crate::world::{SOON, World, node, options, sleeper};
+
+fn labels(agent: NodeId, alloc: u128) -> Value {
+    let alloc = AllocId::from_u128(alloc).to_string();
+    json!({
+        "com.hashicorp.nomad.alloc_id": alloc,
+        "longshore.agent": agent.to_string(),
+        "longshore.allocation": alloc,
+        "longshore.task": "web",
+        "longshore.config_hash": "ab",
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_nobody_knows_goes_after_the_grace_unless_it_is_not_ours_or_not_wanted() {
+    let mut options = options();
+    let dangling = &mut options.gc.dangling_containers;
+    // Longer than all of the first two phases, so that only a sweep that should not be could remove something.
+    dangling.period = GoDuration::milliseconds(200);
+    dangling.creation_grace = GoDuration::seconds(1);
+    dangling.enabled = false;
+    let mut world = World::with(options).await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, handle) = world.run_task(sleeper(&name)).await;
+    let sleep = ["sleep", "1000"];
+    world.engine.run_container("ours", &name, &sleep, &labels(node(), 900)).unwrap();
+    world.engine.create_container("ours-created", &name, &sleep, &labels(node(), 901)).unwrap();
+    world.engine.run_container("another-agents", &name, &sleep, &labels(NodeId::from_u128(0xdef), 902)).unwrap();
+    world.engine.run_container("nomads", &name, &sleep, &json!({"com.hashicorp.nomad.alloc_id": "x"})).unwrap();
+    world.engine.run_container("a-persons", &name, &sleep, &json!({})).unwrap();
+    let of_task = format!("web-{}", id.alloc);
+    let names = |world: &World| {
+        let mut names: Vec<String> = world.engine.containers().unwrap().into_iter().map(|it| it.name).collect();
+        names.sort();
+        names
+    };
+    let mut all = vec![of_task.as_str(), "ours", "ours-created", "another-agents", "nomads", "a-persons"];
+    all.sort_unstable();
+
+    // Twice the grace and many periods: what is on would have removed it, as the last phase shows.
+    let long_enough = Duration::from_millis(2_200);
+    tokio::time::sleep(long_enough).await;
+    assert_eq!(names(&world), all);
+    world.options.gc.dangling_containers.enabled = true;
+    world.options.gc.dangling_containers.dry_run = true;
+    world.restart_driver().await;
+    tokio::time::sleep(long_enough).await;
+    assert_eq!(names(&world), all);
+
+    world.options.gc.dangling_containers.dry_run = false;
+    world.restart_driver().await;
+    all.retain(|name| !name.starts_with("ours"));
+    eventually(SOON, "ours to be removed", || {
+        let found = names(&world);
+        if found == all { Ok(()) } else { Err(format!("{found:?}")) }
+    })
+    .unwrap();
+    // One that is young stays until it is not.
+    world.engine.run_container("ours-young", &name, &sleep, &labels(node(), 903)).unwrap();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(names(&world).contains(&"ours-young".to_owned()));
+    eventually(SOON, "the young one to be removed", || {
+        let found = names(&world);
+        if found == all { Ok(()) } else { Err(format!("{found:?}")) }
+    })
+    .unwrap();
+    world.end_task(&id, &handle).await;
+    assert_eq!(names(&world).len(), all.len() - 1);
+}
