@@ -27,6 +27,9 @@ impl Keeper {
         {
             return Some(Need::DigestName(digest.clone()));
         }
+        if let Some(coming) = self.coming_digest(name) {
+            return Some(Need::DigestName(coming.clone()));
+        }
         if self.is_last_name(content, name) { self.need_of_content(content) } else { None }
     }
 
@@ -67,6 +70,13 @@ impl Keeper {
             return Some(Need::Pinned(pin.pattern.clone()));
         }
         self.policy.kept_by(name).map(|glob| Need::Kept(glob.as_str().to_owned()))
+    }
+
+    /// A digest name of the tag's repository that is being pulled: it may come to stand beside the tag, and would fall with
+    /// it before its owner could be granted it.
+    fn coming_digest(&self, tag: &ImageRef) -> Option<&ImageRef> {
+        let coming = |name: &&ImageRef| name.digest().is_some() && name.same_repository(tag);
+        self.fetches.keys().filter(|_| tag.tag().is_some()).find(coming)
     }
 
     /// Whether a digest name is needed on its own account, so that the last tag beside it has to stay.

@@ -179,7 +179,8 @@ impl Keeper {
             let is_marked = self.view.at(&private) == Some(id);
             let (idle_since, reason) = match state {
                 ContentState::Named | ContentState::Left if is_marked => {
-                    (self.now, self.policy.image.then_some(RemovalReason::Due))
+                    let waits = self.backoffs.get(&target).is_some_and(|backoff| backoff.retry_at > self.now);
+                    (self.now, (self.policy.image && !waits).then_some(RemovalReason::Due))
                 }
                 ContentState::Named | ContentState::Left | ContentState::Nameless { idle_since: None } => continue,
                 ContentState::Nameless { idle_since: Some(idle_since) } => {
@@ -328,8 +329,12 @@ impl Keeper {
             self.removals.remove(&content);
             self.forget_content(content);
         } else if self.is_named(content) {
-            if is_marked {
+            if is_marked && !self.is_last_name(content, &private) {
                 self.send(content, private);
+            } else if is_marked {
+                self.put_off(Target::Content(content), "a pull may be moving its other names away".to_owned());
+                self.removals.remove(&content);
+                self.books.change_content(content, ContentState::Named);
             } else {
                 self.row(Row::ContentNamedAgain);
                 self.removals.remove(&content);

@@ -477,7 +477,8 @@ impl World {
             let stays = foreign || self.would_take_what_others_brought(&record.name);
             self.require(stays && record.intent.is_none(), || {
                 let why = keeper.explain(&record.name).map(|explanation| explanation.status.why);
-                format!("K2: {record:?} is still there: {why:?}")
+                let beside: Vec<_> = records.iter().filter(|other| other.name.same_repository(&record.name)).collect();
+                format!("K2: {record:?} is still there: {why:?}; beside it {beside:?}")
             });
         }
         for (name, truth) in &self.engine.names {
@@ -503,8 +504,10 @@ impl World {
     /// The last tag of a repository takes the digest names beside it along: one that others brought keeps the tag.
     pub(crate) fn would_take_what_others_brought(&self, name: &ImageRef) -> bool {
         let (falling, _) = self.engine.falling(name);
-        let content = self.engine.at(name).and_then(|id| self.engine.contents.get(&id));
-        let theirs = content.is_some_and(|content| content.by == Who::Others);
+        let Some(id) = self.engine.at(name) else { return false };
+        let theirs = self.engine.contents.get(&id).is_some_and(|content| content.by == Who::Others)
+            || self.engine.others_content.contains_key(&id)
+            || self.oracle.clock_forward;
         falling.iter().any(|falls| falls != name && (theirs || self.engine.names[falls].by == Who::Others))
     }
 

@@ -117,6 +117,8 @@ pub(crate) struct World {
     restored: bool,
     /// Whether the person of this world asks for collection at all.
     collects: bool,
+    /// Whether the clock of this world is stepped.
+    steps_clock: bool,
     calm: bool,
     fault: Fault,
     pub(crate) oracle: Oracle,
@@ -158,6 +160,7 @@ impl World {
             next_alloc: 1,
             restored: false,
             collects: seed % 3 == 0,
+            steps_clock: seed % 4 == 1,
             calm: false,
             fault,
             oracle: Oracle::default(),
@@ -1005,7 +1008,7 @@ impl World {
             94 => self.sweep(),
             95 if self.random.one_in(4) => self.crash_agent(),
             96 if self.random.one_in(4) && self.engine_up => self.engine_dies(),
-            97 if self.random.one_in(4) => self.clock_steps(),
+            97 if self.steps_clock && self.random.one_in(2) => self.clock_steps(),
             _ => self.task_moves(),
         }
     }
