@@ -148,6 +148,10 @@ impl TaskGroup {
     pub fn task(&self, name: &str) -> Option<&Task> {
         self.tasks.iter().find(|task| task.name == name)
     }
+    /// The policy by which updates are rolled out in deployments; `None` when they are made all at once.
+    pub fn roll_out(&self) -> Option<&UpdatePolicy> {
+        self.update.as_ref().filter(|update| update.max_parallel > 0)
+    }
     /// What one allocation of the group needs, disk included.
     pub fn total_ask(&self) -> Resources {
         let mut sum = Resources { disk_mb: self.ephemeral_disk.size_mb, ..Resources::default() };

@@ -1,10 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_model::*;
-use longshore_state::{Change, JobChange, NodeChange};
+use longshore_state::{AllocationChange, Change, DeploymentChange, JobChange, NodeChange};
 use longshore_values::GoDuration;
 
-use crate::world::{World, changed, job};
+use crate::world::{World, changed, job, node};
 
 fn node_count(allocations: &[std::sync::Arc<Allocation>]) -> usize {
     allocations.iter().map(|alloc| alloc.node).collect::<BTreeSet<_>>().len()
@@ -361,5 +361,187 @@ fn the_state_image_restores_everything() {
     assert_eq!(restored.to_image().unwrap(), world.state.to_image().unwrap());
     for (before, after) in world.state.allocations().zip(restored.allocations()) {
         assert_eq!(before, after);
+    }
+}
+
+/// As if a person stopped it.
+fn stop_by_hand(world: &mut World, alloc: &Allocation) {
+    let migrate = DesiredTransition { migrate: true, ..DesiredTransition::default() };
+    let transitions = BTreeMap::from([(alloc.id, migrate)]);
+    world.change(Change::Allocation(AllocationChange::Transition { transitions, evaluations: Vec::new() }));
+}
+
+fn put_down(world: &mut World, node: NodeId) {
+    let status = NodeStatus::Down;
+    world.change(Change::Node(NodeChange::Status { node, status, event: None, evaluations: Vec::new() }));
+}
+
+fn port(label: &str, fixed: Option<u16>) -> PortAsk {
+    PortAsk { label: label.to_owned(), fixed, to: 0, host_network: String::new() }
+}
+
+#[test]
+fn what_was_stopping_on_a_lost_node_is_lost_too() {
+    for purge in [false, true] {
+        let mut world = World::with_nodes(1);
+        let web = job("web", JobType::Service, 1);
+        world.register(&web);
+        world.settle(&web);
+        world.all_healthy(&web);
+        let alloc = world.live(&web)[0].clone();
+        world.change(Change::Job(Box::new(JobChange::Deregister { key: web.key.clone(), purge, evaluation: None })));
+        world.settle(&web);
+        assert!(world.settle(&web).plan.is_empty(), "its node will say when it has ended");
+        put_down(&mut world, alloc.node);
+        world.settle(&web);
+        assert_eq!(world.state.allocation(alloc.id).unwrap().client_status, ClientStatus::Lost);
+        assert!(world.settle(&web).plan.is_empty());
+    }
+}
+
+#[test]
+fn an_unhealthy_allocation_that_was_replaced_holds_nothing_up() {
+    let mut world = World::with_nodes(2);
+    let web = job("web", JobType::Service, 2);
+    world.register(&web);
+    world.settle(&web);
+    world.all_healthy(&web);
+    world.settle(&web);
+    let next = changed(&web, "2");
+    world.register(&next);
+    let placed = world.settle(&next).plan.places.remove(0);
+    world.report(&placed, ClientStatus::Failed, Some(false));
+    let deployment = placed.deployment.unwrap();
+    let allowed = DeploymentChange::AllowReschedule { deployment, allocations: vec![placed.id], evaluation: None };
+    world.change(Change::Deployment(Box::new(allowed)));
+    world.now = world.now.plus(GoDuration::seconds(31));
+    let again = world.settle(&next);
+    assert_eq!(again.plan.places.len(), 1, "tried again, and nothing else meanwhile");
+    assert_eq!(again.plan.places[0].previous_alloc, Some(placed.id));
+    world.all_healthy(&next);
+    assert_eq!(world.settle(&next).annotations["web"].destructive_update, 1, "the roll-out goes on");
+    world.all_healthy(&next);
+    world.settle(&next);
+    assert_eq!(world.state.deployment(deployment).unwrap().status, DeploymentStatus::Successful);
+}
+
+#[test]
+fn the_successor_of_a_stopped_batch_allocation_is_left_alone() {
+    let mut world = World::with_nodes(1);
+    let batch = job("batch", JobType::Batch, 1);
+    world.register(&batch);
+    world.settle(&batch);
+    let first = world.live(&batch)[0].clone();
+    world.report(&first, ClientStatus::Running, None);
+    stop_by_hand(&mut world, &first);
+    let successor = world.settle(&batch).plan.places.remove(0);
+    world.report(&successor, ClientStatus::Running, None);
+    world.report(&first, ClientStatus::Complete, None);
+    let outcome = world.settle(&batch);
+    assert!(outcome.plan.is_empty(), "{:?}", outcome.plan.stops);
+}
+
+#[test]
+fn an_update_in_place_keeps_what_was_asked_for_meanwhile() {
+    let mut world = World::with_nodes(1);
+    let web = job("web", JobType::Service, 1);
+    world.register(&web);
+    world.settle(&web);
+    let mut more = web.clone();
+    more.groups[0].count = 2;
+    more.document_digest.push('2');
+    world.register(&more);
+    let outcome = world.evaluate(&more);
+    let alloc = world.live(&web)[0].clone();
+    stop_by_hand(&mut world, &alloc);
+    world.change(Change::Plan(Box::new(outcome.plan)));
+    let updated = world.state.allocation(alloc.id).unwrap();
+    assert_eq!((updated.job_version, updated.desired_transition.migrate), (1, true));
+    assert_eq!(world.settle(&more).annotations["web"].migrate, 1);
+}
+
+#[test]
+fn what_failed_and_finds_no_room_excludes_nobody() {
+    let mut world = World::with_nodes(1);
+    let mut batch = job("batch", JobType::Batch, 1);
+    batch.constraints.push(Constraint {
+        left: String::new(),
+        operator: Operator::DistinctHosts,
+        operator_text: "distinct_hosts".to_owned(),
+        right: "true".to_owned(),
+    });
+    let mut small = batch.groups[0].clone();
+    small.name = "xs".to_owned();
+    batch.groups[0].tasks[0].resources.memory_mb = 5_000;
+    batch.groups.push(small);
+    world.register(&batch);
+    assert_eq!(world.settle(&batch).plan.places[0].group, "web", "the other is excluded by it");
+    let failed = world.live(&batch)[0].clone();
+    world.report(&failed, ClientStatus::Failed, None);
+    let mut other = job("other", JobType::Batch, 1);
+    other.groups[0].tasks[0].resources.memory_mb = 5_000;
+    world.register(&other);
+    world.settle(&other);
+    world.now = world.now.plus(GoDuration::seconds(10));
+    let outcome = world.settle(&batch);
+    assert_eq!(outcome.evaluation.failed_groups["web"].dimension_exhausted["memory"], 1);
+    assert_eq!(outcome.plan.places.iter().map(|alloc| alloc.group.as_str()).collect::<Vec<_>>(), ["xs"]);
+}
+
+#[test]
+fn a_node_without_enough_dynamic_ports_is_passed_over() {
+    let mut world = World::with_nodes(1);
+    let mut wide = node(2);
+    wide.max_dynamic_port = 20_010;
+    world.change(Change::Node(NodeChange::Register { node: Box::new(wide.clone()), evaluations: Vec::new() }));
+    let mut batch = job("batch", JobType::Batch, 1);
+    let constraint = Constraint {
+        left: "${meta.rack}".to_owned(),
+        operator: Operator::Equal,
+        operator_text: "=".to_owned(),
+        right: "r1".to_owned(),
+    };
+    batch.affinities.push(Affinity { constraint, weight: 100 });
+    let ports = vec![port("a", Some(20_001)), port("b", None), port("c", None), port("d", None), port("e", None)];
+    batch.groups[0].networks = vec![NetworkAsk { mode: "host".to_owned(), hostname: String::new(), ports }];
+    world.register(&batch);
+    let outcome = world.settle(&batch);
+    assert_eq!(outcome.plan.places.len(), 1, "{:?}", outcome.evaluation.failed_groups);
+    assert_eq!(outcome.plan.places[0].node, wide.id, "the other has 3 beside the fixed one");
+}
+
+#[test]
+fn a_sick_driver_excludes_its_node_and_not_its_class() {
+    let mut world = World::with_nodes(2);
+    let mut sick = node(1);
+    sick.drivers.get_mut("docker").unwrap().healthy = false;
+    world.change(Change::Node(NodeChange::Register { node: Box::new(sick), evaluations: Vec::new() }));
+    let web = job("web", JobType::Service, 1);
+    world.register(&web);
+    assert_eq!(world.settle(&web).plan.places[0].node, node(2).id);
+
+    let mut world = World::with_nodes(1);
+    let mut sick = node(1);
+    sick.drivers.get_mut("docker").unwrap().healthy = false;
+    world.change(Change::Node(NodeChange::Register { node: Box::new(sick), evaluations: Vec::new() }));
+    world.register(&web);
+    let outcome = world.settle(&web);
+    assert_eq!(outcome.evaluation.failed_groups["web"].constraint_filtered["missing drivers"], 1);
+    assert!(outcome.blocked.unwrap().class_eligibility["v1:1"], "it goes on when the driver is well again");
+}
+
+#[test]
+fn a_group_that_is_not_rolled_out_has_no_part_in_a_deployment() {
+    let mut world = World::with_nodes(1);
+    let mut web = job("web", JobType::Service, 1);
+    let mut aside = web.groups[0].clone();
+    aside.name = "aside".to_owned();
+    aside.update.as_mut().unwrap().max_parallel = 0;
+    web.groups.push(aside);
+    world.register(&web);
+    let outcome = world.settle(&web);
+    assert!(outcome.plan.deployment.unwrap().groups.contains_key("web"));
+    for alloc in &outcome.plan.places {
+        assert_eq!(alloc.deployment.is_some(), alloc.group == "web", "{}", alloc.name);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use longshore_model::{Constraint, Job, Node, Operator, TaskGroup};
+use longshore_model::{Constraint, Job, Node, NodeDriver, Operator, TaskGroup};
 
 use super::Candidate;
 use super::constraint::{constraint_holds, is_unique, resolve, text};
+
+const MISSING_DRIVERS: &str = "missing drivers";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -22,15 +24,15 @@ pub(super) struct Feasibility {
 
 impl Feasibility {
     pub(super) fn check(&mut self, job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
-        if node.computed_class.is_empty() {
-            return verdict(job, group, node, |_| true);
-        }
-        let key = (group.name.clone(), node.computed_class.clone());
-        let by_class =
-            self.by_class.entry(key).or_insert_with(|| verdict(job, group, node, |constraint| !is_unique(constraint)));
-        match by_class {
-            Verdict::Feasible => unique_constraints(job, group, node),
-            Verdict::Filtered(_) => by_class.clone(),
+        let alike = if node.computed_class.is_empty() {
+            of_class(job, group, node)
+        } else {
+            let key = (group.name.clone(), node.computed_class.clone());
+            self.by_class.entry(key).or_insert_with(|| of_class(job, group, node)).clone()
+        };
+        match alike {
+            Verdict::Feasible => of_node(job, group, node),
+            filtered => filtered,
         }
     }
 
@@ -53,14 +55,14 @@ fn constraints<'a>(job: &'a Job, group: &'a TaskGroup) -> impl Iterator<Item = &
     job.constraints.iter().chain(&group.constraints).chain(of_tasks)
 }
 
-fn verdict(job: &Job, group: &TaskGroup, node: &Node, concerns: impl Fn(&Constraint) -> bool) -> Verdict {
-    let excludes = |constraint: &&Constraint| concerns(constraint) && !constraint_holds(constraint, node);
+/// What holds for all nodes of the node's class.
+fn of_class(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
+    let excludes = |constraint: &&Constraint| !is_unique(constraint) && !constraint_holds(constraint, node);
     if let Some(constraint) = job.constraints.iter().find(excludes) {
         return Verdict::Filtered(text(constraint));
     }
-    let has = |driver: &str| node.drivers.get(driver).is_some_and(|driver| driver.detected && driver.healthy);
-    if !group.tasks.iter().all(|task| has(&task.driver)) {
-        return Verdict::Filtered("missing drivers".to_owned());
+    if !all_drivers(group, node, |driver| driver.detected) {
+        return Verdict::Filtered(MISSING_DRIVERS.to_owned());
     }
     if let Some(constraint) = constraints(job, group).skip(job.constraints.len()).find(excludes) {
         return Verdict::Filtered(text(constraint));
@@ -81,11 +83,19 @@ fn verdict(job: &Job, group: &TaskGroup, node: &Node, concerns: impl Fn(&Constra
     Verdict::Feasible
 }
 
-fn unique_constraints(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
+/// What may differ between nodes of one class: the health of drivers comes and goes, their detection makes the class.
+fn of_node(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
+    if !all_drivers(group, node, |driver| driver.healthy) {
+        return Verdict::Filtered(MISSING_DRIVERS.to_owned());
+    }
     match constraints(job, group).filter(|c| is_unique(c)).find(|c| !constraint_holds(c, node)) {
         Some(constraint) => Verdict::Filtered(text(constraint)),
         None => Verdict::Feasible,
     }
+}
+
+fn all_drivers(group: &TaskGroup, node: &Node, are: impl Fn(&NodeDriver) -> bool) -> bool {
+    group.tasks.iter().all(|task| node.drivers.get(&task.driver).is_some_and(&are))
 }
 
 /// Why allocations of the same job elsewhere exclude this node, or `None`.

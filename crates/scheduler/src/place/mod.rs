@@ -153,7 +153,7 @@ impl<'a> Stack<'a> {
         alloc.eval = evaluation.id;
         alloc.job_version = self.job.version;
         alloc.job_spec = Arc::clone(self.job);
-        if group.update.is_some() && deployment.is_some() {
+        if group.roll_out().is_some() && deployment.is_some() {
             alloc.deployment = deployment;
             alloc.deployment_status = None;
         }
@@ -178,20 +178,18 @@ impl<'a> Stack<'a> {
         if let Some(stop) = &placement.stop_when_placed {
             self.release(stop.alloc);
         }
-        let best = self.best(group, placement, &mut metric);
-        let Some((at, ports)) = best else {
+        let seed = ids.next_id();
+        let found = self.best(group, placement, &mut metric).and_then(|(at, ports)| {
+            let candidate = self.candidates.get(at)?;
+            Some((at, ports.pick(&candidate.node, &candidate.used, seed)?))
+        });
+        let Some((at, ports)) = found else {
             if let (Some(stop), None) = (&placement.stop_when_placed, &placement.stop_in_any_case) {
                 self.take_back(stop.alloc);
             }
             return Err(Box::new(metric));
         };
-        let seed = ids.next_id();
         let Some(candidate) = self.candidates.get_mut(at) else { return Err(Box::new(metric)) };
-        let Some(ports) = ports.pick(&candidate.node, &candidate.used, seed) else {
-            metric.nodes_exhausted += 1;
-            *metric.dimension_exhausted.entry("network: dynamic port selection failed".to_owned()).or_default() += 1;
-            return Err(Box::new(metric));
-        };
         let id = AllocId::fresh(ids);
         let network = candidate.node.networks.first();
         let resources = AllocatedGroup {
@@ -218,7 +216,7 @@ impl<'a> Stack<'a> {
         candidate.used.add(&resources);
         candidate.job_groups.push((id, group.name.clone()));
         let node = Arc::clone(&candidate.node);
-        let in_deployment = deployment.filter(|_| group.update.is_some());
+        let in_deployment = deployment.filter(|_| group.roll_out().is_some());
         Ok(Allocation {
             id,
             eval: self.evaluation.id,
@@ -259,7 +257,9 @@ impl<'a> Stack<'a> {
         if alloc.occupies_node() {
             candidate.used.add(&alloc.resources);
         }
-        candidate.job_groups.push((id, alloc.group.clone()));
+        if !alloc.is_terminal() {
+            candidate.job_groups.push((id, alloc.group.clone()));
+        }
     }
 
     fn best(

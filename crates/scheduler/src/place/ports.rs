@@ -1,5 +1,7 @@
 //! Which ports a group gets on a node.
 
+use std::ops::RangeInclusive;
+
 use longshore_model::{AllocatedPort, Node, PortAsk, TaskGroup};
 use longshore_state::NodeUse;
 
@@ -21,16 +23,14 @@ impl PortPlan {
         let dynamic = asks.iter().filter(|ask| ask.fixed.is_none()).count();
         if dynamic > 0 {
             let range = node.min_dynamic_port..=node.max_dynamic_port;
-            let taken = used.ports().iter().filter(|port| range.contains(port)).count();
-            let reserved = node.reserved_ports.iter().filter(|port| range.contains(port)).count();
-            if range.len().saturating_sub(taken + reserved) < dynamic {
+            if !has_free(range, dynamic, |port| is_free(port, &asks, node, used)) {
                 return Err("network: dynamic port selection failed".to_owned());
             }
         }
         Ok(Self { asks })
     }
 
-    /// The numbers; `None` when no free one was found after all.
+    /// The numbers; `None` only for a node that is not the one of `new`.
     pub(super) fn pick(&self, node: &Node, used: &NodeUse, seed: u128) -> Option<Vec<AllocatedPort>> {
         let mut picked: Vec<AllocatedPort> = Vec::with_capacity(self.asks.len());
         let mut state = u64::try_from((seed ^ (seed >> 64)) & u128::from(u64::MAX)).unwrap_or_default();
@@ -41,14 +41,10 @@ impl PortPlan {
                 Some(port) => port,
                 None => {
                     let start = mix(&mut state) % span;
-                    let fixed = |port: u16| self.asks.iter().any(|other| other.fixed == Some(port));
                     (0..span)
                         .filter_map(|step| u16::try_from(u64::from(node.min_dynamic_port) + (start + step) % span).ok())
                         .find(|port| {
-                            !used.has_port(*port)
-                                && !node.reserved_ports.contains(port)
-                                && !fixed(*port)
-                                && !picked.iter().any(|other| other.value == *port)
+                            is_free(*port, &self.asks, node, used) && !picked.iter().any(|other| other.value == *port)
                         })?
                 }
             };
@@ -66,6 +62,16 @@ impl PortPlan {
         }
         Some(picked)
     }
+}
+
+/// Neither taken on the node nor asked for by its number.
+fn is_free(port: u16, asks: &[PortAsk], node: &Node, used: &NodeUse) -> bool {
+    !used.has_port(port) && !node.reserved_ports.contains(&port) && !asks.iter().any(|ask| ask.fixed == Some(port))
+}
+
+/// Ends at the last one that is needed: most nodes have free ports in plenty.
+fn has_free(mut range: RangeInclusive<u16>, count: usize, is_free: impl Fn(u16) -> bool) -> bool {
+    count == 0 || range.by_ref().filter(|port| is_free(*port)).nth(count - 1).is_some()
 }
 
 /// The next of a sequence of well mixed numbers (splitmix64, public domain).

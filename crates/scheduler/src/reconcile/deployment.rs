@@ -38,7 +38,7 @@ pub(super) fn of_this_version<'a>(latest: Option<&'a Deployment>, job: &Job) -> 
 
 /// The new deployment's part for one group.
 pub(super) fn add_group(picture: &Picture<'_>, group: &TaskGroup, result: &mut Reconciled, ids: &mut dyn IdSource) {
-    let Some(update) = &group.update else { return };
+    let Some(update) = group.roll_out() else { return };
     let job = picture.job;
     let deployment = result.new_deployment.get_or_insert_with(|| Deployment {
         id: DeploymentId::fresh(ids),

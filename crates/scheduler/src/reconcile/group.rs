@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use longshore_jobs::{UpdateKind, update_kind};
 use longshore_model::{
-    Allocation, ClientStatus, DeploymentStatus, EvalId, Evaluation, IdSource, JobType, TaskGroup, Timestamp, Trigger,
+    Allocation, ClientStatus, DeploymentStatus, EvalId, Evaluation, IdSource, TaskGroup, Timestamp, Trigger,
 };
 use longshore_state::AllocStop;
 use longshore_values::GoDuration;
@@ -54,13 +54,13 @@ pub(super) fn reconcile_group(
 
     let (ignored, in_place, destructive) = sort_updates(picture, group, std::mem::take(&mut sorted.untainted));
     let updating = !in_place.is_empty() || !destructive.is_empty();
-    let rolled_out = group.update.is_some_and(|update| update.max_parallel > 0) && picture.job.kind == JobType::Service;
+    let rolled_out = group.roll_out().is_some();
     if rolled_out && picture.deployment.is_none() && count > 0 && (updating || !had_this_version) {
         deployment::add_group(picture, group, result, ids);
     }
 
     let kept = ignored.len() + in_place.len() + destructive.len();
-    let limit = update_limit(picture, group, rolled_out);
+    let limit = update_limit(picture, group, &ignored);
     let halted = picture
         .deployment
         .is_some_and(|deployment| matches!(deployment.status, DeploymentStatus::Paused | DeploymentStatus::Failed));
@@ -100,7 +100,7 @@ pub(super) fn reconcile_group(
         annotation.migrate += 1;
     }
     for (at, alloc) in destructive.iter().enumerate() {
-        if at < limit {
+        if at < limit.saturating_sub(replaced) {
             let stop = stop_of(alloc, STOP_UPDATED, None);
             result.placements.push(replacement(alloc, false, Some(stop), None));
             annotation.destructive_update += 1;
@@ -129,8 +129,10 @@ fn sort(picture: &Picture<'_>, group: &TaskGroup, allocations: Vec<Arc<Allocatio
         if batch && ended && !is_current(picture, &alloc) {
             continue;
         }
+        // One that was stopped by hand ends without failure too, but its successor does its work.
+        let replaced = alloc.server_terminal() && alloc.next_alloc.is_some();
         let done = batch && alloc.client_status == ClientStatus::Complete && alloc.ran_successfully();
-        if done {
+        if done && !replaced {
             sorted.untainted.push(alloc);
             continue;
         }
@@ -261,26 +263,20 @@ fn sort_updates(
     (ignored, in_place, destructive)
 }
 
-/// How many may be replaced at this look.
-fn update_limit(picture: &Picture<'_>, group: &TaskGroup, rolled_out: bool) -> usize {
-    let Some(update) = group.update.filter(|_| rolled_out) else { return usize::MAX };
+/// How many may be replaced at this look. `kept` are those that stay as they are: what was stopped or has a successor
+/// holds nothing up any more.
+fn update_limit(picture: &Picture<'_>, group: &TaskGroup, kept: &[Arc<Allocation>]) -> usize {
+    let Some(update) = group.roll_out() else { return usize::MAX };
     let Some(deployment) = picture.deployment else { return update.max_parallel as usize };
     if deployment.status != DeploymentStatus::Running {
         return 0;
     }
-    let mut limit = update.max_parallel as usize;
-    for alloc in picture.state.allocations_of_job(&picture.job.key) {
-        if alloc.deployment != Some(deployment.id) || alloc.group != group.name {
-            continue;
-        }
-        if alloc.is_unhealthy() {
-            return 0;
-        }
-        if !alloc.is_healthy() && !alloc.server_terminal() {
-            limit = limit.saturating_sub(1);
-        }
+    let of_deployment = || kept.iter().filter(|alloc| alloc.deployment == Some(deployment.id));
+    if of_deployment().any(|alloc| alloc.is_unhealthy()) {
+        return 0;
     }
-    limit
+    let undecided = of_deployment().filter(|alloc| !alloc.is_healthy()).count();
+    (update.max_parallel as usize).saturating_sub(undecided)
 }
 
 fn stop_of(alloc: &Allocation, why: &str, client_status: Option<ClientStatus>) -> AllocStop {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longshore_model::{
-    AllocId, Allocation, ClientStatus, Deployment, DeploymentId, EvalId, Evaluation, IdSource, Job, NodeId, NodeStatus,
-    ReschedulePolicy, Timestamp,
+    AllocId, Allocation, ClientStatus, Deployment, DeploymentId, EvalId, Evaluation, IdSource, Job, JobKey, NodeId,
+    NodeStatus, ReschedulePolicy, Timestamp,
 };
 use longshore_state::{AllocStop, DeploymentStatusChange, State};
 
@@ -99,6 +99,7 @@ pub(crate) fn reconcile(
     let mut result = Reconciled::default();
     let latest = state.latest_deployment(&evaluation.job).map(AsRef::as_ref);
     deployment::cancel_outdated(latest, job, &mut result);
+    lose_what_was_stopping(state, &evaluation.job, &mut result);
     let Some(job) = job.filter(|job| !job.stop) else {
         for alloc in state.allocations_of_job(&evaluation.job) {
             stop_for_good(state, alloc, &mut result);
@@ -123,6 +124,20 @@ pub(crate) fn reconcile(
     }
     deployment::finish(&picture, complete, &mut result);
     result
+}
+
+/// A node that is gone cannot say any more that a stopped allocation has ended: without this it would never end.
+fn lose_what_was_stopping(state: &State, job: &JobKey, result: &mut Reconciled) {
+    for alloc in state.allocations_of_job(job) {
+        if alloc.server_terminal() && alloc.occupies_node() && taint(state, alloc.node) == NodeTaint::Gone {
+            result.stops.push(AllocStop {
+                alloc: alloc.id,
+                description: STOP_LOST.to_owned(),
+                client_status: Some(ClientStatus::Lost),
+                follow_up: None,
+            });
+        }
+    }
 }
 
 /// An allocation of a stopped job or a removed group.

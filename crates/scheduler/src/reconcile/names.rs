@@ -7,11 +7,13 @@ pub(super) struct Names<'a> {
     job: &'a str,
     group: &'a str,
     used: BTreeSet<u32>,
+    /// All below are used: large groups are named in one pass.
+    from: u32,
 }
 
 impl<'a> Names<'a> {
     pub(super) fn new(job: &'a str, group: &'a str) -> Self {
-        Self { job, group, used: BTreeSet::new() }
+        Self { job, group, used: BTreeSet::new(), from: 0 }
     }
 
     pub(super) fn take(&mut self, index: u32) {
@@ -19,8 +21,9 @@ impl<'a> Names<'a> {
     }
 
     pub(super) fn next(&mut self) -> String {
-        let free = (0..).find(|index| !self.used.contains(index)).unwrap_or(0);
+        let free = (self.from..).find(|index| !self.used.contains(index)).unwrap_or(0);
         self.used.insert(free);
+        self.from = free.saturating_add(1);
         Allocation::name_of(self.job, self.group, free)
     }
 }
