@@ -61,15 +61,7 @@ impl State {
         let known = self.allocations.get(&alloc.id).cloned();
         let deployment_before = known.as_ref().and_then(|known| known.deployment);
         match &known {
-            // Updated in place: what the node said stands.
-            Some(known) => {
-                alloc.create_index = known.create_index;
-                alloc.create_time = known.create_time;
-                alloc.client_status = known.client_status;
-                alloc.client_description = known.client_description.clone();
-                alloc.task_states = known.task_states.clone();
-                alloc.network_status = known.network_status.clone();
-            }
+            Some(known) => alloc = updated_in_place(known, alloc),
             None => {
                 alloc.create_index = step.index;
                 alloc.create_time = step.now;
@@ -87,5 +79,23 @@ impl State {
             self.count_placement(step, &alloc);
         }
         self.put_allocation(step, alloc);
+    }
+}
+
+/// The plan was made on an older state: it says what the allocation is now an allocation of, and nothing else. What its
+/// node reported and what people asked for meanwhile stands.
+fn updated_in_place(known: &Allocation, planned: Allocation) -> Allocation {
+    let same_deployment = planned.deployment == known.deployment;
+    Allocation {
+        eval: planned.eval,
+        job_version: planned.job_version,
+        job_spec: planned.job_spec,
+        resources: planned.resources,
+        deployment: planned.deployment,
+        deployment_status: if same_deployment { known.deployment_status } else { planned.deployment_status },
+        modify_index: planned.modify_index,
+        alloc_modify_index: planned.alloc_modify_index,
+        modify_time: planned.modify_time,
+        ..known.clone()
     }
 }
