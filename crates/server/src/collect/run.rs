@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
-use longshore_model::{JobKey, JobStatus, LogIndex, Timestamp};
+use longshore_model::{JobKey, JobStatus, LogIndex, NodeId, NodeStatus, Timestamp};
 use longshore_state::{Change, DeploymentChange, EvaluationChange, JobChange, NodeChange, State};
 use longshore_values::GoDuration;
 use tokio_util::sync::CancellationToken;
@@ -62,8 +62,12 @@ pub(crate) async fn collect(state: &State, cutoffs: &Cutoffs, proposer: &Propose
     let mut garbage = select(state, cutoffs, clock::now());
     let count = garbage.count();
     let jobs = std::mem::take(&mut garbage.jobs);
+    let nodes = std::mem::take(&mut garbage.nodes);
     for change in changes(garbage) {
         proposer.propose(move |_, _| Ok((Some(change), ()))).await?;
+    }
+    if !nodes.is_empty() {
+        proposer.propose(move |state, _| Ok((remove(state, nodes), ()))).await?;
     }
     // Jobs go last: a crash in between leaves them to the next collection.
     let seen = state.index();
@@ -71,6 +75,12 @@ pub(crate) async fn collect(state: &State, cutoffs: &Cutoffs, proposer: &Propose
         proposer.propose(move |state, _| Ok((purge(state, key, seen), ()))).await?;
     }
     Ok(count)
+}
+
+/// A node may have come back meanwhile.
+fn remove(state: &State, mut nodes: Vec<NodeId>) -> Option<Change> {
+    nodes.retain(|id| state.node(*id).is_some_and(|node| node.status == NodeStatus::Down));
+    (!nodes.is_empty()).then_some(Change::Node(NodeChange::Remove(nodes)))
 }
 
 /// What has ended stays as it is, so it may be forgotten whenever; but a job may have come back to life.
@@ -84,7 +94,7 @@ fn purge(state: &State, key: JobKey, seen: LogIndex) -> Option<Change> {
 }
 
 fn changes(garbage: Garbage) -> Vec<Change> {
-    let Garbage { evaluations, allocations, deployments, nodes, .. } = garbage;
+    let Garbage { evaluations, allocations, deployments, .. } = garbage;
     let mut changes = Vec::new();
     for piece in allocations.chunks(PIECE) {
         let allocations = piece.to_vec();
@@ -97,8 +107,22 @@ fn changes(garbage: Garbage) -> Vec<Change> {
     if !deployments.is_empty() {
         changes.push(Change::Deployment(Box::new(DeploymentChange::Collect(deployments))));
     }
-    if !nodes.is_empty() {
-        changes.push(Change::Node(NodeChange::Remove(nodes)));
-    }
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{World, node};
+
+    #[test]
+    fn a_node_that_came_back_meanwhile_stays() {
+        let mut world = World::with_nodes(2);
+        let (gone, back) = (node(1).id, node(2).id);
+        let status = NodeStatus::Down;
+        world.change(Change::Node(NodeChange::Status { node: gone, status, event: None, evaluations: Vec::new() }));
+        let change = remove(&world.state, vec![gone, back]);
+        assert_eq!(change, Some(Change::Node(NodeChange::Remove(vec![gone]))));
+        assert_eq!(remove(&world.state, vec![back]), None);
+    }
 }

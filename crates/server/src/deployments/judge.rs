@@ -4,6 +4,8 @@
 //!   (`progress_deadline` 0), or when nothing became healthy for as long as the group allows.
 //! - D2: news of health leads to another look by the scheduler, which goes on or declares success.
 //! - D3: a failed deployment goes back to the newest other stable version, once, if its group wants that.
+//! - D4: a deployment of a job that was stopped or registered anew meanwhile decides nothing any more: what its owner said
+//!   last is never undone.
 
 use std::sync::Arc;
 
@@ -33,7 +35,7 @@ const PROGRESS_DEADLINE: &str = "Failed due to progress deadline";
 const UNHEALTHY: &str = "Failed due to unhealthy allocations";
 
 pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> Verdict {
-    if deployment.status != DeploymentStatus::Running {
+    if deployment.status != DeploymentStatus::Running || is_outdated(state, deployment) {
         return Verdict::Wait { until: None };
     }
     let mut reschedule = Vec::new();
@@ -60,6 +62,13 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
         return Verdict::Evaluate;
     }
     Verdict::Wait { until: ahead.into_iter().map(|group| group.require_progress_by).min() }
+}
+
+/// The scheduler is about to cancel it (D4).
+fn is_outdated(state: &State, deployment: &Deployment) -> bool {
+    state.job(&deployment.job).is_none_or(|job| {
+        job.stop || job.version != deployment.job_version || job.create_index != deployment.job_create_index
+    })
 }
 
 enum Unhealthy {
@@ -110,6 +119,9 @@ fn has_news(state: &State, deployment: &Deployment) -> bool {
 
 /// The version to go back to (D3), and what the description says of it.
 fn rollback_target(state: &State, deployment: &Deployment) -> (Option<Arc<Job>>, String) {
+    if is_outdated(state, deployment) {
+        return (None, String::new());
+    }
     let stable = state.job_versions(&deployment.job).find(|job| job.stable && job.version != deployment.job_version);
     let Some(stable) = stable else { return (None, " - no stable job version to auto revert to".to_owned()) };
     let version = stable.version;

@@ -27,6 +27,10 @@ impl Heartbeats {
         }
     }
 
+    pub(crate) fn expects(&self, node: NodeId) -> bool {
+        self.deadlines.contains_key(&node)
+    }
+
     /// Those that are silent for too long, each told once.
     pub(crate) fn take_silent(&mut self, now: Timestamp) -> Vec<NodeId> {
         let mut silent = Vec::new();

@@ -58,7 +58,8 @@ impl Pulse {
             };
             for node in silent {
                 tracing::warn!(node.id = %node, "node heartbeat missed");
-                match proposer.propose(move |state, now| Ok((down(state, node, now), ()))).await {
+                let this = Arc::clone(&self);
+                match proposer.propose(move |state, now| Ok((this.down_if_silent(state, node, now), ()))).await {
                     Ok(_) => {}
                     Err(ServerError::ShuttingDown) => return,
                     Err(why) => {
@@ -74,6 +75,14 @@ impl Pulse {
                 () = end.cancelled() => return,
             }
         }
+    }
+
+    /// Nothing for one that was heard since it was found silent: others' turn may have taken a while.
+    fn down_if_silent(&self, state: &State, node: NodeId, now: Timestamp) -> Option<Change> {
+        if self.lock().expects(node) {
+            return None;
+        }
+        down(state, node, now)
     }
 
     fn lock(&self) -> MutexGuard<'_, Heartbeats> {
@@ -92,4 +101,20 @@ fn down(state: &State, id: NodeId, now: Timestamp) -> Option<Change> {
     };
     let evaluations = evaluations_for_node(state, node, now, &mut SystemIds);
     Some(Change::Node(NodeChange::Status { node: id, status: NodeStatus::Down, event: Some(event), evaluations }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{World, node};
+
+    #[test]
+    fn a_node_that_is_heard_at_the_last_moment_is_not_down() {
+        let world = World::with_nodes(1);
+        let pulse = Pulse::new(HeartbeatConfig::default());
+        let id = node(1).id;
+        assert!(pulse.down_if_silent(&world.state, id, world.now).is_some());
+        pulse.heard(id);
+        assert!(pulse.down_if_silent(&world.state, id, world.now).is_none());
+    }
 }

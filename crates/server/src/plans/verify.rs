@@ -1,12 +1,13 @@
 //! Checks a plan, made on an older state, against the newest one (R5). Decides only.
 //!
 //! - V1: what is applied fits: on no node do the plan's new allocations go beyond what is free when its stops are done.
-//! - V2: a node's part is applied whole or not at all, stops included: nothing stops for a replacement that has no place.
+//! - V2: a node's part is applied whole or not at all, stops included, and what was to be replaced on a node that takes
+//!   nothing stays, wherever it is: nothing stops for a replacement that has no place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use longshore_model::{Allocation, Eligibility, NodeId, NodeStatus};
+use longshore_model::{AllocId, Allocation, Eligibility, NodeId, NodeStatus};
 use longshore_state::{PlanChange, State};
 
 /// Why a node's part of a plan was left out.
@@ -26,6 +27,32 @@ pub(crate) struct Verified {
 }
 
 pub(crate) fn verify(state: &State, mut plan: PlanChange, all_at_once: bool) -> Verified {
+    let mut rejections: Vec<Rejection> = Vec::new();
+    // What is left out may have made room for the rest: looked at until all that is left fits.
+    loop {
+        let misfits = misfits(state, &plan);
+        if misfits.is_empty() {
+            break;
+        }
+        rejections.extend(misfits);
+        let rejected = |node: NodeId| all_at_once || rejections.iter().any(|rejection| rejection.node == node);
+        let (left_out, places): (Vec<_>, Vec<_>) = plan.places.into_iter().partition(|place| rejected(place.node));
+        plan.places = places;
+        let replaced: BTreeSet<AllocId> = left_out.iter().filter_map(|place| place.previous_alloc).collect();
+        plan.stops.retain(|stop| {
+            let rejected = state.allocation(stop.alloc).is_some_and(|alloc| rejected(alloc.node));
+            !rejected && !replaced.contains(&stop.alloc)
+        });
+    }
+    if all_at_once && !rejections.is_empty() {
+        plan.deployment = None;
+    }
+    let progress = !plan.places.is_empty() || !plan.stops.is_empty();
+    Verified { plan, rejections, progress }
+}
+
+/// The nodes on which the plan's placements do not fit.
+fn misfits(state: &State, plan: &PlanChange) -> Vec<Rejection> {
     let mut by_node: BTreeMap<NodeId, Part<'_>> = BTreeMap::new();
     for place in &plan.places {
         by_node.entry(place.node).or_default().places.push(place);
@@ -35,21 +62,11 @@ pub(crate) fn verify(state: &State, mut plan: PlanChange, all_at_once: bool) -> 
             by_node.entry(alloc.node).or_default().stops.push(alloc);
         }
     }
-    let rejections: Vec<Rejection> = by_node
+    by_node
         .iter()
         .filter(|(_, part)| !part.places.is_empty())
         .filter_map(|(node, part)| misfit(state, *node, part).map(|reason| Rejection { node: *node, reason }))
-        .collect();
-    if !rejections.is_empty() {
-        let rejected = |node: NodeId| all_at_once || rejections.iter().any(|rejection| rejection.node == node);
-        plan.places.retain(|place| !rejected(place.node));
-        plan.stops.retain(|stop| state.allocation(stop.alloc).is_none_or(|alloc| !rejected(alloc.node)));
-        if all_at_once {
-            plan.deployment = None;
-        }
-    }
-    let progress = !plan.places.is_empty() || !plan.stops.is_empty();
-    Verified { plan, rejections, progress }
+        .collect()
 }
 
 #[derive(Default)]

@@ -143,3 +143,25 @@ fn it_goes_back_to_another_stable_version_once() {
             .ends_with("Failed")
     );
 }
+
+#[test]
+fn what_its_owner_said_last_is_not_undone() {
+    for stop in [true, false] {
+        let (mut world, web) = under_way(|group| group.update.as_mut().unwrap().auto_revert = true);
+        let stable = longshore_state::JobChange::Stability { key: web.key.clone(), version: 0, stable: true };
+        world.change(Change::Job(Box::new(stable)));
+        world.register(&changed(&web, |group| image(group, "web:2")));
+        world.settle(&web);
+        world.pass(DEADLINE);
+        assert_eq!(judged(&world, &web), Verdict::Fail { description: PROGRESS_DEADLINE, auto_revert: true });
+        if stop {
+            world.stop(&web);
+        } else {
+            world.register(&changed(&web, |group| image(group, "web:3")));
+        }
+        assert_eq!(judged(&world, &web), Verdict::Wait { until: None }, "D4");
+        let deployment = latest(&world, &web);
+        let by_hand = failure(&world.state, deployment, "By hand", true, world.now, &mut SequentialIds::default());
+        assert_eq!((by_hand.revert, by_hand.description.as_str()), (None, "By hand"), "D4");
+    }
+}

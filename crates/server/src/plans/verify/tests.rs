@@ -136,3 +136,27 @@ fn in_place_updates_need_no_room() {
     let verified = verify(&world.state, outcome.plan, false);
     assert!(verified.rejections.is_empty() && verified.plan.places.len() == 8);
 }
+
+#[test]
+fn a_replacement_that_is_left_out_elsewhere_stops_nothing_either() {
+    let mut world = World::with_nodes(2);
+    let web = job("web", 1);
+    world.register(&web);
+    world.settle(&web);
+    let old = world.live(&web)[0].clone();
+    world.change(Change::Node(NodeChange::Eligibility {
+        node: old.node,
+        eligibility: Eligibility::Ineligible,
+        event: None,
+        evaluations: Vec::new(),
+    }));
+    let newer = changed(&web, |group| image(group, "web:2"));
+    world.register(&newer);
+    let outcome = world.plan(&newer);
+    let elsewhere = outcome.plan.places[0].node;
+    assert_eq!((outcome.plan.stops.len(), elsewhere == old.node), (1, false));
+    world.change(Change::Node(NodeChange::Remove(vec![elsewhere])));
+    let verified = verify(&world.state, outcome.plan, false);
+    assert_eq!(reasons(&verified), ["node does not exist"]);
+    assert_eq!((verified.plan.stops.len(), verified.progress), (0, false), "V2");
+}
