@@ -183,6 +183,10 @@ fn check_invalid(change: impl FnOnce(&mut TaskGroup), expected: &str) {
 #[test]
 fn rules() {
     check_invalid(|group| group.count = Some(50_001), "Task group count of 50001 is more than 50000");
+    check_invalid(
+        |group| group.ephemeral_disk.get_or_insert_default().size_mb = Some(i64::MAX),
+        "a DiskMB value of 9223372036854775807 is more than any node has",
+    );
     check_invalid(|group| group.tasks.clear(), "Missing tasks for task group");
     check_invalid(|group| group.tasks.push(group.tasks[0].clone()), "Task 2 redefines 'httpd' from task 1");
     check_invalid(|group| group.tasks[0].name = "a/b".into(), "Task name cannot include slashes");

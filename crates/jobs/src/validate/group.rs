@@ -47,6 +47,7 @@ pub(super) fn group(job: &Job, group: &TaskGroup) -> Vec<Fault> {
     if let Some(disk) = &group.ephemeral_disk {
         let size = disk.size_mb.unwrap_or(0);
         faults.when(size < DISK_MB_MIN, || format!("minimum DiskMB value is {DISK_MB_MIN}; got {size}"));
+        faults.when(size > task::AMOUNT_MAX, || format!("a DiskMB value of {size} is more than any node has"));
     }
     if let Some(update) = &group.update {
         faults.when(kind != "service", || format!("Job type {kind:?} does not allow update block"));

@@ -6,6 +6,8 @@ use crate::fault::Fault;
 
 const CPU_MIN: i64 = 1;
 const MEMORY_MB_MIN: i64 = 10;
+/// Amounts of a node never come near this; sums of such amounts must not overflow.
+pub(super) const AMOUNT_MAX: i64 = 1 << 40;
 
 pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
     let mut faults = Faults::default();
@@ -61,9 +63,8 @@ fn resources(asked: &Resources) -> Vec<Fault> {
     faults.when(ceiling != 0 && ceiling < memory, || {
         format!("MemoryMaxMB value ({ceiling}) should be larger than MemoryMB value ({memory})")
     });
-    // Amounts of a node never come near this; sums of such amounts must not overflow.
     let largest = cpu.max(memory).max(ceiling);
-    faults.when(largest > 1 << 40, || format!("an amount of {largest} is more than any node has"));
+    faults.when(largest > AMOUNT_MAX, || format!("an amount of {largest} is more than any node has"));
     faults.when(asked.disk_mb.unwrap_or(0) > 0, || {
         "Task can't ask for disk resources, they have to be specified at the task group level.".to_owned()
     });
