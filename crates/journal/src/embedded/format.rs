@@ -1,5 +1,7 @@
 //! The format number of the journal's file, and how older ones are brought up (J5).
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Transaction};
@@ -24,6 +26,28 @@ pub(super) struct Upgrade {
 
 /// One for each format before `FORMAT`, in their order.
 pub(super) const UPGRADES: &[Upgrade] = &[];
+
+/// Makes a whole file under another name first, and waits for the disk once: a crash leaves none, or a good one. Whoever
+/// calls this makes the name durable.
+pub(super) fn make(file: &Path) -> Result<(), JournalError> {
+    let unfinished = file.with_extension("db.unfinished");
+    let failed = |why| JournalError::io("create", file, why);
+    match fs::remove_file(&unfinished) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(why)),
+        _ => {}
+    }
+    let mut store = Connection::open(&unfinished).map_err(|why| JournalError::store("create", file, why))?;
+    let hasty = |store: &Connection| {
+        store.pragma_update(None, "synchronous", "OFF")?;
+        store.pragma_update(None, "journal_mode", "MEMORY")
+    };
+    hasty(&store).map_err(|why| JournalError::store("create", file, why))?;
+    prepare(&mut store, file, FORMAT, UPGRADES)?;
+    store.pragma_update(None, "journal_mode", "WAL").map_err(|why| JournalError::store("create", file, why))?;
+    store.close().map_err(|(_, why)| JournalError::store("create", file, why))?;
+    File::open(&unfinished).and_then(|made| made.sync_all()).map_err(failed)?;
+    fs::rename(&unfinished, file).map_err(failed)
+}
 
 /// Creates the tables of a new file, or sees to it that an existing one has format `target`.
 pub(super) fn prepare(

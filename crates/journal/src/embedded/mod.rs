@@ -89,6 +89,9 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
     let lock = lock(folder)?;
     let snapshots = SnapshotFolder::open(folder)?;
     let file = folder.join(FILE);
+    if !file.exists() {
+        format::make(&file)?;
+    }
     let mut store = Connection::open(&file).map_err(|why| JournalError::store("open", &file, why))?;
     format::prepare(&mut store, &file, format::FORMAT, format::UPGRADES)?;
     // A file whose name a power loss forgets would take its entries with it.
@@ -96,7 +99,14 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
     synced.map_err(|why| JournalError::io("sync the folder", folder, why))?;
     configure(&store, pages_max).map_err(|why| JournalError::store("set up", &file, why))?;
 
-    let snapshot = snapshots.newest()?;
+    let snapshot = match snapshots.newest() {
+        // Nothing was let go of yet: the entries alone make the whole state.
+        Err(why @ JournalError::NoGoodSnapshot { .. }) if begins_with_the_first(&store, &file)? => {
+            tracing::error!(%why, "every entry is read instead");
+            None
+        }
+        newest => newest?,
+    };
     let after = snapshot.as_ref().map(|it| it.index).unwrap_or_default();
     let last = store
         .query_row("SELECT coalesce(max(log_index), 0) FROM entries", (), |row| row.get(0))
@@ -129,6 +139,13 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
         snapshot,
         entries: Box::new(Reader::new(reader, file, after)),
     })
+}
+
+fn begins_with_the_first(store: &Connection, file: &Path) -> Result<bool, JournalError> {
+    store
+        .query_row("SELECT min(log_index) = 1 FROM entries", (), |row| row.get::<_, Option<bool>>(0))
+        .map(|begins| begins == Some(true))
+        .map_err(|why| JournalError::store("read the beginning of", file, why))
 }
 
 fn lock(folder: &Path) -> Result<File, JournalError> {

@@ -131,6 +131,17 @@ async fn two_snapshots_stay_with_what_the_older_one_needs() {
 }
 
 #[tokio::test]
+async fn a_damaged_first_snapshot_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = EmbeddedJournal::open(folder.path()).unwrap();
+    opened.journal.append(entries(1..=30)).await.unwrap();
+    opened.journal.save_snapshot(snapshot(20)).await.unwrap();
+    closed(opened).await;
+    fs::write(folder.path().join("snapshot-00000000000000000020.image"), "nonsense").unwrap();
+    assert_eq!(indexes(reopened(folder.path())), (None, (1..=30).collect()), "J4");
+}
+
+#[tokio::test]
 async fn a_damaged_entry_stops_the_reading_there() {
     let damage = [
         ("UPDATE entries SET bytes = x'00' WHERE log_index = 3", "its checksum differs"),
