@@ -17,7 +17,14 @@ use crate::error::ApiError;
 
 /// Where a request came in; the accept loop adds it to each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ListenerAddress(pub(crate) IpAddr);
+pub(crate) struct ListenerAddress(IpAddr);
+
+impl ListenerAddress {
+    /// A listener for both IPv6 and IPv4 sees 127.0.0.1 as `::ffff:127.0.0.1`, which is loopback all the same.
+    pub(crate) fn of(address: IpAddr) -> Self {
+        Self(address.to_canonical())
+    }
+}
 
 /// The middleware before all routes.
 pub(crate) async fn guard(State(access): State<Access>, request: Request, next: Next) -> Response {
@@ -112,7 +119,8 @@ fn name_of(host: &str) -> &str {
 
 fn is_loopback_name(name: &str) -> bool {
     let name = name.trim_end_matches('.');
-    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
 #[cfg(test)]
@@ -137,14 +145,29 @@ mod tests {
     #[test]
     fn hosts() {
         let on_loopback = |host: &str| told(true, "/v1/jobs", Method::GET, host, "");
-        for host in ["", "127.0.0.1:4646", "127.8.8.8", "[::1]:4646", "localhost:4646", "LOCALHOST.", "dev.example:80"]
-        {
+        for host in [
+            "",
+            "127.0.0.1:4646",
+            "127.8.8.8",
+            "[::1]:4646",
+            "localhost:4646",
+            "LOCALHOST.",
+            "dev.example:80",
+            "[::ffff:127.0.0.1]:4646",
+        ] {
             assert_eq!(on_loopback(host), "taken", "{host}");
         }
         for host in ["evil.example:4646", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1:4646"] {
             assert_eq!(on_loopback(host), "403: Host", "{host}");
         }
         assert_eq!(told(false, "/v1/jobs", Method::GET, "nomad.example:4646", ""), "taken");
+    }
+
+    #[test]
+    fn loopback_by_way_of_ipv6_is_loopback() {
+        for (address, loopback) in [("::ffff:127.0.0.1", true), ("::1", true), ("::ffff:10.0.0.1", false)] {
+            assert_eq!(ListenerAddress::of(address.parse().unwrap()).0.is_loopback(), loopback, "{address}");
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ async fn answer(stream: TcpStream, router: Router, end: CancellationToken) {
     let Ok(local) = stream.local_addr() else { return };
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request: Request = request.map(Body::new);
-        request.extensions_mut().insert(ListenerAddress(local.ip()));
+        request.extensions_mut().insert(ListenerAddress::of(local.ip()));
         router.clone().oneshot(request)
     });
     let connection = http1::Builder::new()
