@@ -17,6 +17,7 @@ pub struct ContentRecord {
     pub digest_names: BTreeSet<ImageRef>,
 }
 
+/// What becomes of content:
 /// `Named` → (a pull or load of ours moved its last tag) → `Nameless` → (due) → `Marked` → gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -27,6 +28,8 @@ pub enum ContentState {
     Left,
     /// A pull or load of ours moved its last tag away. `idle_since` when nothing needs it.
     Nameless { idle_since: Option<Timestamp> },
+    /// Others brought it again, so that it is theirs; only our private name on it still has to go.
+    Theirs,
     /// Being removed under a private name of ours, which goes last, after the digest names that our pulls left.
     Marked { idle_since: Timestamp, why: RemovalReason },
 }

@@ -290,6 +290,7 @@ impl Keeper {
             late_until: None,
         };
         self.books.change_name(&name, |record| record.intent = Some(intent));
+        self.late_looks.remove(&name);
         self.credits.expect(&name, archive.is_some(), Some(id), None);
         self.actions.push(match &archive {
             Some(archive) => Action::Load { fetch: id, name: name.clone(), owner, archive: archive.clone() },
@@ -439,7 +440,7 @@ impl Keeper {
             .collect();
         for (name, intent) in late {
             let at = self.view.at(&name);
-            let over = intent.late_until.is_none_or(|until| until <= self.now);
+            let over = self.late_looks.get(&name).is_some_and(|look| *look <= self.view.applied);
             if let Some(content) = moved_to(&intent, at) {
                 let recovered = self.recovery.was_under_way(&name);
                 self.row(if recovered { Row::RecoveredPull } else { Row::PullLate });
@@ -450,6 +451,7 @@ impl Keeper {
                     self.obtained(&name, content, &intent, false);
                 }
             } else if over {
+                self.late_looks.remove(&name);
                 self.books.change_name(&name, |record| record.intent = None);
             } else if at.is_none() && intent.before != Before::Absent {
                 self.books.change_name(&name, |record| {
@@ -466,10 +468,11 @@ impl Keeper {
             .names()
             .filter_map(|record| Some((record.name.clone(), record.intent.as_ref()?.late_until?)))
             .collect();
-        let mut passed = false;
         for (name, until) in late {
-            passed |= until <= self.now;
-            if until > latest {
+            if until <= self.now && !self.late_looks.contains_key(&name) {
+                let look = self.ask_look();
+                self.late_looks.insert(name, look);
+            } else if until > latest {
                 self.books.change_name(&name, |record| {
                     if let Some(intent) = &mut record.intent {
                         intent.late_until = Some(latest);
@@ -477,9 +480,7 @@ impl Keeper {
                 });
             }
         }
-        if passed && self.looks.is_quiet() {
-            self.ask_look();
-        }
+        self.late_looks.retain(|name, _| self.books.name(name).is_some_and(|record| record.intent.is_some()));
     }
 
     pub(super) fn next_late_at(&self) -> Option<Timestamp> {
@@ -532,7 +533,7 @@ impl Keeper {
                         record.state = ContentState::Named;
                     }
                     ContentState::Left => record.state = ContentState::Named,
-                    ContentState::Named | ContentState::Marked { .. } => {}
+                    ContentState::Named | ContentState::Theirs | ContentState::Marked { .. } => {}
                 }
                 record
             }
@@ -555,7 +556,7 @@ impl Keeper {
         if self.view.image(left).is_none() || self.is_named(left) {
             return;
         }
-        if was_ours && self.books.content(left).is_some() {
+        if was_ours && self.books.content(left).is_some_and(|record| record.state != ContentState::Theirs) {
             self.row(Row::ContentNameless);
             self.books.change_content(left, ContentState::Nameless { idle_since: None });
         } else {

@@ -160,11 +160,12 @@ impl Keeper {
     }
 
     fn nameless_status(&self, id: ContentId) -> ImageStatus {
-        let record = self.books.content(id).filter(|record| record.state != ContentState::Left);
+        let theirs = |state| matches!(state, ContentState::Left | ContentState::Theirs);
+        let record = self.books.content(id).filter(|record| !theirs(record.state));
         let idle_since = match record.map(|record| record.state) {
             Some(ContentState::Nameless { idle_since }) => idle_since,
             Some(ContentState::Marked { idle_since, .. }) => Some(idle_since),
-            Some(ContentState::Named | ContentState::Left) | None => None,
+            Some(ContentState::Named | ContentState::Left | ContentState::Theirs) | None => None,
         };
         let target = Target::Content(id);
         let may_go = self.may_ever_go(&target);

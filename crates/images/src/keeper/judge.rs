@@ -192,7 +192,7 @@ impl Keeper {
         let contents = self.books.contents().filter_map(|record| match record.state {
             ContentState::Nameless { idle_since } => idle_since,
             ContentState::Marked { idle_since, .. } => Some(idle_since),
-            ContentState::Named | ContentState::Left => None,
+            ContentState::Named | ContentState::Left | ContentState::Theirs => None,
         });
         names.chain(contents).map(|idle_since| self.due_at(idle_since)).filter(|due_at| *due_at > self.now).min()
     }

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 
 use super::{Keeper, LOOK_AGAIN, LOOK_PERIOD};
-use crate::{Action, Binding, ContentState, Fault, ForeignReason, LookId, Notice, Row, Seen, is_private};
+use crate::{Action, Binding, ContentState, Fault, ForeignReason, LookId, Notice, Row, Seen, is_private, private_name};
 
 /// Which looks were asked for and are still out.
 #[derive(Debug)]
@@ -32,11 +32,6 @@ impl Default for Looks {
 }
 
 impl Looks {
-    /// Whether no look is out or about to be issued.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.unissued.is_none() && self.outstanding.is_empty()
-    }
-
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
         self.retry_at.into_iter().chain(self.periodic_at).min()
     }
@@ -205,12 +200,17 @@ impl Keeper {
                 self.books.drop_content(id);
                 continue;
             }
+            let is_marked = self.view.at(&private_name(id)) == Some(id);
             match (state, self.is_named(id)) {
+                (ContentState::Named | ContentState::Left, false) if is_marked => {
+                    self.books.change_content(id, ContentState::Nameless { idle_since: None });
+                }
                 (ContentState::Named, false) if !self.may_be_moving(id) => self.leave_nameless(id),
                 (ContentState::Nameless { .. } | ContentState::Marked { .. }, true) => {
                     self.row(Row::ContentNamedAgain);
                     self.books.change_content(id, ContentState::Named);
                 }
+                (ContentState::Theirs, _) if !is_marked => self.books.drop_content(id),
                 (ContentState::Left, true) => self.books.change_content(id, ContentState::Named),
                 _ => {}
             }

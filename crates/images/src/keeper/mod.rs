@@ -57,6 +57,8 @@ pub struct Keeper {
     name_barriers: BTreeMap<ImageRef, LookId>,
     content_barriers: BTreeMap<ContentId, LookId>,
     credits: Credits,
+    /// The look after which a pull or load that was cancelled or lost is no longer waited for.
+    late_looks: BTreeMap<ImageRef, LookId>,
     /// Names that others brought, with the content that ours had: what it means for that shows with the next look.
     taken: BTreeMap<ImageRef, Option<ContentId>>,
     /// Ends of needs within the current step, by which what becomes idle in it is dated.
@@ -96,6 +98,7 @@ impl Keeper {
             name_barriers: BTreeMap::new(),
             content_barriers: BTreeMap::new(),
             credits: Credits::default(),
+            late_looks: BTreeMap::new(),
             taken: BTreeMap::new(),
             ended_names: BTreeMap::new(),
             ended_contents: BTreeMap::new(),

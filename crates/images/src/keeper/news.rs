@@ -1,7 +1,9 @@
+use std::collections::BTreeSet;
+
 use longshore_model::{ContentId, ImageRef};
 
 use super::Keeper;
-use crate::{Binding, EngineNews, ForeignReason, Notice, Row, is_private};
+use crate::{Binding, ContentRecord, ContentState, EngineNews, ForeignReason, Notice, Row, is_private, private_name};
 
 impl Keeper {
     /// The engine's events say less than looks do; they only tell when to look, and that others brought again what we had.
@@ -35,6 +37,8 @@ impl Keeper {
     fn others_brought(&mut self, name: &ImageRef, told: Option<ContentId>) {
         let content = self.books.binding(name).filter(|binding| binding.is_obtained()).map(|binding| binding.content());
         self.taken.insert(name.clone(), content);
+        let look = self.ask_look();
+        self.name_barriers.insert(name.clone(), look);
         if let Some(fetch) = self.fetches.get_mut(name) {
             fetch.taken = true;
             return;
@@ -68,12 +72,22 @@ impl Keeper {
         for (name, was_at) in std::mem::take(&mut self.taken) {
             let Some(content) = self.view.at(&name) else { continue };
             if was_at == Some(content) {
-                self.books.drop_content(content);
+                self.disown(content);
             }
             if name.digest().is_some() && self.books.binding(&name).is_none() && !self.is_unsettled(&name) {
                 let binding = Binding::Foreign { content, since: self.now, why: ForeignReason::TakenOver };
                 self.books.bind(&name, Some(binding));
             }
+        }
+    }
+
+    /// The content is others' now.
+    fn disown(&mut self, id: ContentId) {
+        if self.view.at(&private_name(id)) != Some(id) {
+            self.books.drop_content(id);
+        } else if let Some(record) = self.books.content(id) {
+            let record = ContentRecord { state: ContentState::Theirs, digest_names: BTreeSet::new(), ..record.clone() };
+            self.books.put_content(record);
         }
     }
 }

@@ -178,11 +178,14 @@ impl Keeper {
             let private = private_name(id);
             let is_marked = self.view.at(&private) == Some(id);
             let (idle_since, reason) = match state {
-                ContentState::Named | ContentState::Left if is_marked => {
+                ContentState::Named | ContentState::Left | ContentState::Theirs => {
                     let waits = self.backoffs.get(&target).is_some_and(|backoff| backoff.retry_at > self.now);
-                    (self.now, (self.policy.image && !waits).then_some(RemovalReason::Due))
+                    if is_marked && self.is_named(id) && self.policy.image && !waits {
+                        self.decide_at_next_look(target, id, RemovalReason::Due);
+                    }
+                    continue;
                 }
-                ContentState::Named | ContentState::Left | ContentState::Nameless { idle_since: None } => continue,
+                ContentState::Nameless { idle_since: None } => continue,
                 ContentState::Nameless { idle_since: Some(idle_since) } => {
                     (idle_since, self.reason_now(&target, idle_since))
                 }
@@ -322,7 +325,8 @@ impl Keeper {
             self.removals.remove(&content);
             return;
         };
-        let (freed_bytes, digest_names) = (record.size_bytes, record.digest_names.clone());
+        let (state, freed_bytes, digest_names) = (record.state, record.size_bytes, record.digest_names.clone());
+        let was_nameless = matches!(state, ContentState::Marked { .. } | ContentState::Nameless { .. });
         if self.view.image(content).is_none() {
             self.row(Row::ContentGone);
             self.tell_removal(content, &private, RemovalOutcome::Removed { freed_bytes });
@@ -331,15 +335,18 @@ impl Keeper {
         } else if self.is_named(content) {
             if is_marked && !self.is_last_name(content, &private) {
                 self.send(content, private);
-            } else if is_marked {
-                self.put_off(Target::Content(content), "a pull may be moving its other names away".to_owned());
-                self.removals.remove(&content);
-                self.books.change_content(content, ContentState::Named);
             } else {
-                self.row(Row::ContentNamedAgain);
+                if is_marked {
+                    self.put_off(Target::Content(content), "a pull may be moving its other names away".to_owned());
+                }
                 self.removals.remove(&content);
-                self.books.change_content(content, ContentState::Named);
+                if was_nameless {
+                    self.row(Row::ContentNamedAgain);
+                    self.books.change_content(content, ContentState::Named);
+                }
             }
+        } else if !was_nameless {
+            self.removals.remove(&content);
         } else if let Some(need) = self.need_of_nameless(content) {
             self.row(Row::ContentNeedFound);
             self.tell_removal(content, &private, RemovalOutcome::InUse { by: need.to_string(), retry_at: None });
@@ -623,7 +630,10 @@ impl Keeper {
     pub(super) fn collect_now(&mut self) {
         let names = self.books.names().filter(|r| matches!(r.binding, Some(Binding::Idle { .. })));
         let names = names.map(|record| Target::Name(record.name.clone()));
-        let contents = self.books.contents().filter(|r| !matches!(r.state, ContentState::Named | ContentState::Left));
+        let contents = self
+            .books
+            .contents()
+            .filter(|r| matches!(r.state, ContentState::Nameless { .. } | ContentState::Marked { .. }));
         let contents = contents.map(|record| Target::Content(record.id));
         let asked: BTreeSet<_> = names.chain(contents).collect();
         self.asked.extend(asked);

@@ -77,6 +77,7 @@ impl Oracle {
                 } else {
                     self.own_open.insert(name.clone(), 1);
                 }
+                self.ever_ours.insert(name.clone());
             }
         }
     }
