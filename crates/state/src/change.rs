@@ -129,10 +129,9 @@ pub enum DeploymentChange {
         deployment: DeploymentId,
         healthy: Vec<AllocId>,
         unhealthy: Vec<AllocId>,
-        then: Option<Box<DeploymentStatusChange>>,
         evaluation: Option<Evaluation>,
     },
-    /// A deadline that moved without a newly healthy allocation, or reschedules that the deployment allows.
+    /// Failed allocations of an active deployment that may be tried again.
     AllowReschedule {
         deployment: DeploymentId,
         allocations: Vec<AllocId>,

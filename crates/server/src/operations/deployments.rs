@@ -83,7 +83,7 @@ impl Server {
                 }
                 let evaluation = look(state, deployment, now, &mut SystemIds);
                 let eval = evaluation.as_ref().map(|evaluation| evaluation.id);
-                let change = DeploymentChange::Health { deployment: id, healthy, unhealthy, then: None, evaluation };
+                let change = DeploymentChange::Health { deployment: id, healthy, unhealthy, evaluation };
                 Ok((Some(Change::Deployment(Box::new(change))), eval))
             })
             .await?;

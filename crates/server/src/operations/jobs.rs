@@ -187,16 +187,7 @@ fn check_enforced(known: Option<&Job>, enforced: Option<LogIndex>) -> Result<(),
 
 fn check_type(known: Option<&Job>, job: &Job) -> Result<(), Refusal> {
     match known {
-        Some(known) if known.kind != job.kind => Err(Refusal::JobType { from: word(known.kind), to: word(job.kind) }),
+        Some(known) if known.kind != job.kind => Err(Refusal::JobType { from: known.kind.word(), to: job.kind.word() }),
         _ => Ok(()),
-    }
-}
-
-fn word(kind: JobType) -> &'static str {
-    match kind {
-        JobType::Service => "service",
-        JobType::Batch => "batch",
-        JobType::System => "system",
-        JobType::Sysbatch => "sysbatch",
     }
 }

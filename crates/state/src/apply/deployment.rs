@@ -10,7 +10,7 @@ impl State {
     pub(super) fn apply_deployment(&mut self, step: &mut Step, change: DeploymentChange) {
         match change {
             DeploymentChange::Status(change) => self.set_deployment_status(step, *change),
-            DeploymentChange::Health { healthy, unhealthy, then, evaluation, .. } => {
+            DeploymentChange::Health { healthy, unhealthy, evaluation, .. } => {
                 for (ids, verdict) in [(healthy, true), (unhealthy, false)] {
                     for id in ids {
                         let Some(known) = self.allocations.get(&id) else { continue };
@@ -21,9 +21,6 @@ impl State {
                         alloc.modify_time = step.now;
                         self.put_allocation(step, alloc);
                     }
-                }
-                if let Some(change) = then {
-                    self.set_deployment_status(step, *change);
                 }
                 self.put_evaluations(step, evaluation);
             }
