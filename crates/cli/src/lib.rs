@@ -40,11 +40,19 @@ pub use version::{NOMAD_LEVEL, VERSION};
 const NO_COMMAND: u8 = 127;
 const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4646";
 
+/// What commands do where this crate cannot go: in the process itself, with what an agent is made of. Each gives back
+/// the exit code.
+pub trait Local {
+    /// `agent`, with the words behind it.
+    fn agent(&self, words: &[String]) -> u8;
+    /// `config validate`; `effective` asks for the list of what holds.
+    fn validate_config(&self, paths: &[String], effective: bool) -> u8;
+}
+
 /// Carries out one command line and gives back its exit code.
 ///
-/// `words` are the arguments without the program's own name; `program` is that name, as texts repeat it. `agent` is
-/// called with the words behind `agent`, and gives back the exit code of that command.
-pub fn run(words: &[OsString], program: &str, agent: impl FnOnce(&[String]) -> u8) -> u8 {
+/// `words` are the arguments without the program's own name; `program` is that name, as texts repeat it.
+pub fn run(words: &[OsString], program: &str, local: Box<dyn Local>) -> u8 {
     let mut ui = Ui::of_process(is_set("NOMAD_CLI_NO_COLOR"), is_set("NOMAD_CLI_FORCE_COLOR"));
     let mut texts = Vec::with_capacity(words.len());
     for word in words {
@@ -66,9 +74,9 @@ pub fn run(words: &[OsString], program: &str, agent: impl FnOnce(&[String]) -> u
             ui.line(&help::root(program));
             0
         }
-        ["agent", ..] => agent(texts.get(1..).unwrap_or(&[])),
+        ["agent", ..] => local.agent(texts.get(1..).unwrap_or(&[])),
         _ => match find(&words) {
-            Found::Command(command, used) => execute(ui, program, command, texts.get(used..).unwrap_or(&[])),
+            Found::Command(command, used) => execute(ui, program, command, texts.get(used..).unwrap_or(&[]), local),
             Found::Group(name) => {
                 ui.line(&help::group(program, name));
                 u8::from(!matches!(words.get(1), Some(&("-h" | "-help" | "--help"))))
@@ -100,7 +108,7 @@ fn find(words: &[&str]) -> Found {
     group.map_or(Found::Nothing, |group| Found::Group(group.name))
 }
 
-fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String]) -> u8 {
+fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String], local: Box<dyn Local>) -> u8 {
     let given = match flags::read(words, &command.all_flags()) {
         Ok(given) => given,
         Err(BadFlags::Help) => {
@@ -114,7 +122,9 @@ fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String
         }
     };
     ui.colour = (ui.colour && !given.switch("no-color")) || given.switch("force-color");
-    let client = match client(&given) {
+    // Whoever asks no agent does not mind what is said about one.
+    let client = if command.general { client(&given) } else { default_client() };
+    let client = match client {
         Ok(client) => client,
         Err(why) => {
             ui.error(&format!("Error initializing client: {why}"));
@@ -128,7 +138,7 @@ fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String
             return 1;
         }
     };
-    let mut context = Context { ui, client, given, program: program.to_owned() };
+    let mut context = Context { ui, client, given, program: program.to_owned(), local };
     match runtime.block_on(perform(command.action, &mut context)) {
         Ok(code) => code,
         Err(failure) => {
@@ -157,6 +167,10 @@ fn client(given: &Given) -> Result<Client, client::ClientError> {
     let token = Secret::new(text("token", "NOMAD_TOKEN"));
     let basic_auth = Secret::new(std::env::var("NOMAD_HTTP_AUTH").unwrap_or_default());
     Client::new(&address, token, basic_auth, &text("region", "NOMAD_REGION"), &text("namespace", "NOMAD_NAMESPACE"))
+}
+
+fn default_client() -> Result<Client, client::ClientError> {
+    Client::new(DEFAULT_ADDRESS, Secret::default(), Secret::default(), "", "")
 }
 
 fn is_set(variable: &str) -> bool {

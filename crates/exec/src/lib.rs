@@ -11,6 +11,6 @@ mod raw_exec;
 mod supervisor;
 
 pub use error::ExecError;
-pub use mock::MockDriver;
+pub use mock::{MockDriver, MockOptions};
 pub use raw_exec::{RawExec, RawExecOptions, RawExecSetup};
 pub use supervisor::{HIDDEN_COMMANDS, hidden_main};

@@ -20,7 +20,7 @@ mod tree;
 pub use agent::{
     Addresses, AgentConfig, AgentFlag, Client, DriverTree, FLAGS, FlagKind, HostNetwork, HostVolume, Inputs, Log,
     Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder, legacy_docker_options,
-    legacy_raw_exec_options, port_ranges,
+    legacy_mock_options, legacy_raw_exec_options, port_ranges,
 };
 pub use decode::{Block, Decoded, Effective, Given};
 pub use error::Refusal;

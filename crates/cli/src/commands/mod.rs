@@ -3,6 +3,7 @@
 mod alloc_logs;
 mod alloc_status;
 mod alloc_stop;
+mod config_validate;
 mod deployment;
 mod eval_status;
 mod image;
@@ -19,6 +20,7 @@ mod status;
 mod system_gc;
 pub(crate) mod table;
 
+use crate::Local;
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::flags::Given;
@@ -32,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) given: Given,
     /// The name that the program was called by.
     pub(crate) program: String,
+    /// For what is done in this process.
+    pub(crate) local: Box<dyn Local>,
 }
 
 impl Context {
@@ -75,6 +79,7 @@ pub(crate) enum Action {
     AllocLogs,
     AllocStatus,
     AllocStop,
+    ConfigValidate,
     DeploymentFail,
     DeploymentList,
     DeploymentStatus,
@@ -101,6 +106,7 @@ pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
         Action::AllocLogs => alloc_logs::run(context).await,
         Action::AllocStatus => alloc_status::run(context).await,
         Action::AllocStop => alloc_stop::run(context).await,
+        Action::ConfigValidate => config_validate::run(context),
         Action::DeploymentFail => deployment::fail(context).await,
         Action::DeploymentList => deployment::list(context).await,
         Action::DeploymentStatus => deployment::status(context).await,

@@ -31,6 +31,7 @@ pub(crate) struct Group {
 
 pub(crate) const GROUPS: &[Group] = &[
     Group { name: "alloc", synopsis: "Interact with allocations" },
+    Group { name: "config", synopsis: "Interact with agent files" },
     Group { name: "deployment", synopsis: "Interact with deployments" },
     Group { name: "eval", synopsis: "Interact with evaluations" },
     Group { name: "image", synopsis: "See the images that tasks need, and why they stay or go" },
@@ -112,6 +113,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         flags: &[&[DETACH, VERBOSE, NO_DELAY]],
         general: true,
         action: Action::AllocStop,
+    },
+    Command {
+        name: "config validate",
+        aliases: &[],
+        arguments: "[options] <path> [<path>...]",
+        synopsis: "Check agent files before an agent is started with them",
+        about: "Paths are files or folders, as -config of `agent` takes them. Every error and every warning is listed with\n  \
+                file, line and what to try; the exit code is 1 when an agent would not start.",
+        flags: &[&[Flag::switch("effective", "List every setting that holds, and where it comes from.")]],
+        general: false,
+        action: Action::ConfigValidate,
     },
     Command {
         name: "deployment fail",

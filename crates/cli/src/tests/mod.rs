@@ -81,6 +81,20 @@ fn serve(stream: TcpStream, answers: &Mutex<Answers>, asked: &Mutex<Vec<String>>
     let _ = (&stream).write_all(format!("{head}\r\n\r\n{body}").as_bytes());
 }
 
+/// What the agent's crates would do in this process.
+struct Elsewhere;
+
+impl Local for Elsewhere {
+    fn agent(&self, _: &[String]) -> u8 {
+        panic!("`agent` is no command of the table")
+    }
+
+    /// As many as there are paths, and 100 for the list.
+    fn validate_config(&self, paths: &[String], effective: bool) -> u8 {
+        u8::try_from(paths.len()).unwrap() + if effective { 100 } else { 0 }
+    }
+}
+
 /// Runs a command and gives back what it wrote, streams and exit code as one text.
 fn run_at(address: &str, words: &[&str]) -> String {
     let Found::Command(command, used) = find(words) else { panic!("{words:?} is no command") };
@@ -89,7 +103,7 @@ fn run_at(address: &str, words: &[&str]) -> String {
     if command.general {
         rest.insert(0, format!("-address={address}"));
     }
-    let code = execute(ui, "nomad", command, &rest);
+    let code = execute(ui, "nomad", command, &rest, Box::new(Elsewhere));
     let part = |name: &str, text: String| if text.is_empty() { String::new() } else { format!("--- {name}\n{text}") };
     format!("{}{}--- exit {code}", part("stdout", out.text()), part("stderr", err.text()))
 }

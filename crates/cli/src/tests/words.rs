@@ -52,6 +52,7 @@ fn help_texts() {
         agent     Run an agent
 
     Other commands:
+        config        Interact with agent files
         deployment    Interact with deployments
         eval          Interact with evaluations
         image         See the images that tasks need, and why they stay or go
@@ -78,5 +79,17 @@ fn help_texts() {
 
       -address=<value>
         The agent's address; also NOMAD_ADDR (default http://127.0.0.1:4646).
+    ");
+}
+
+#[test]
+fn agent_files_are_checked_in_this_process() {
+    assert_eq!(run_at("", &["config", "validate", "a.hcl", "b"]), "--- exit 2");
+    assert_eq!(run_at("", &["config", "validate", "-effective", "a.hcl"]), "--- exit 101");
+    insta::assert_snapshot!(run_at("", &["config", "validate"]), @"
+    --- stderr
+    This command takes at least one argument: <path>
+    For additional help try 'nomad config validate -help'
+    --- exit 1
     ");
 }

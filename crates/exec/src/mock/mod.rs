@@ -1,6 +1,7 @@
 //! The mock driver: runs nothing, and behaves as a task's `config` says. For trying out jobs and for tests.
 
 mod config;
+mod options;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -19,6 +20,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use config::{Config, Output};
+pub use options::MockOptions;
 
 const NAME: &str = "mock_driver";
 

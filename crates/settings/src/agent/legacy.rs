@@ -59,6 +59,8 @@ const DOCKER: &[Legacy] = &[
 const RAW_EXEC: &[Legacy] =
     &[legacy("driver.raw_exec.enable", &["enabled"]), legacy("driver.raw_exec.no_cgroups", &["no_cgroups"])];
 
+const MOCK: &[Legacy] = &[legacy("driver.mock_driver.enable", &["enabled"])];
+
 /// The Docker driver's settings: its `plugin "docker" { config { … } }` with the legacy client options laid under or
 /// beside it.
 pub fn legacy_docker_options(config: &AgentConfig) -> DriverTree {
@@ -75,6 +77,11 @@ pub fn legacy_docker_options(config: &AgentConfig) -> DriverTree {
 /// The raw_exec driver's settings, likewise.
 pub fn legacy_raw_exec_options(config: &AgentConfig) -> DriverTree {
     overlay_options(config, "raw_exec", RAW_EXEC)
+}
+
+/// The mock driver's settings, likewise.
+pub fn legacy_mock_options(config: &AgentConfig) -> DriverTree {
+    overlay_options(config, "mock_driver", MOCK)
 }
 
 fn overlay_options(config: &AgentConfig, plugin: &str, table: &[Legacy]) -> DriverTree {

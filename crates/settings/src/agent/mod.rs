@@ -17,12 +17,12 @@ use longshore_values::{Diagnostic, GoDuration};
 
 pub use client::{Client, HostNetwork, HostVolume, Reserved};
 pub use flags::{AgentFlag, FLAGS, FlagKind};
-pub use legacy::{DriverTree, legacy_docker_options, legacy_raw_exec_options};
+pub use legacy::{DriverTree, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options};
 pub use plugins::Plugin;
 pub use server::{SchedulerDefaults, Server};
 pub use validate::port_ranges;
 
-use crate::decode::Effective;
+use crate::decode::{Decoded, Effective};
 use crate::error::Refusal;
 use crate::merge::{Merging, overlay};
 use crate::source::Source;
@@ -113,24 +113,43 @@ impl AgentConfig {
     /// # Errors
     /// Everything that stands against starting, each with its place.
     pub fn read(inputs: &Inputs) -> Result<Self, Refusal> {
+        Self::examine(inputs).into_result().map(|decoded| decoded.value)
+    }
+
+    /// The same for whoever wants to know everything at once: what is wrong in one file or block hides nothing that is
+    /// wrong in another. The value is good only when no diagnostic is an error.
+    pub fn examine(inputs: &Inputs) -> Decoded<Self> {
         let mut merging = Merging::default();
         let mut whole = if inputs.dev { top::dev_defaults() } else { Object::default() };
+        let mut unreadable = Vec::new();
         for (name, text) in &inputs.files {
-            let object = crate::parse::parse(&Source::new(name, text), &mut merging)?;
-            overlay(&mut whole, object, &mut merging);
+            match crate::parse::parse(&Source::new(name, text), &mut merging) {
+                Ok(object) => overlay(&mut whole, object, &mut merging),
+                Err(refusal) => unreadable.extend(refusal.diagnostics),
+            }
         }
-        overlay(&mut whole, flags::object(&inputs.flags)?, &mut merging);
-        let decoded = Tree { path: String::new(), object: whole }.decode(|block| {
+        match flags::object(&inputs.flags) {
+            Ok(object) => overlay(&mut whole, object, &mut merging),
+            Err(refusal) => unreadable.extend(refusal.diagnostics),
+        }
+        let mut decoded = Tree { path: String::new(), object: whole }.decode(|block| {
             let mut config = top::decode(block);
             config.dev = inputs.dev;
-            validate::validate(&config, block);
+            // What a text that could not be read would have set is not known.
+            if unreadable.is_empty() {
+                validate::validate(&config, block);
+            }
             config
         });
-        let mut decoded = decoded.into_result().map_err(|refusal| with_warnings(refusal, &merging))?;
+        // Errors first: they are what stands against starting.
+        let (errors, warnings): (Vec<_>, Vec<_>) = decoded.diagnostics.into_iter().partition(Diagnostic::is_error);
         decoded.value.warnings = merging.diagnostics;
-        decoded.value.warnings.extend(decoded.diagnostics);
-        decoded.value.effective = decoded.effective;
-        Ok(decoded.value)
+        decoded.value.warnings.extend(warnings);
+        decoded.value.effective.clone_from(&decoded.effective);
+        decoded.diagnostics = unreadable;
+        decoded.diagnostics.extend(errors);
+        decoded.diagnostics.extend(decoded.value.warnings.iter().cloned());
+        decoded
     }
 
     /// Lines that are printed at start whatever the rest says, without `==> `.
@@ -144,11 +163,6 @@ impl AgentConfig {
         }
         notices
     }
-}
-
-fn with_warnings(mut refusal: Refusal, merging: &Merging) -> Refusal {
-    refusal.diagnostics.extend(merging.diagnostics.iter().cloned());
-    refusal
 }
 
 /// Whether a file of this name counts when a folder is given with `-config`: `*.hcl` and `*.json` do, what editors

@@ -15,12 +15,11 @@ pub struct Plugin {
 }
 
 pub(super) fn decode(block: &mut Block<'_>) -> BTreeMap<String, Plugin> {
-    let origin = block.origin_of("plugin").unwrap_or(Origin::Default);
     block.take_named_blocks("plugin", |name, plugin| {
         let decoded = Plugin {
             args: plugin.take_strings("args").unwrap_or_default(),
             config: plugin.take_tree("config"),
-            origin: origin.clone(),
+            origin: plugin.block_origin(),
         };
         for key in plugin.given_keys() {
             let Some(at) = plugin.key_origin_of(&key) else { continue };
