@@ -1,22 +1,11 @@
 //! The Docker driver's settings as they hold, and how people see them.
 
-use longshore_docker::Options;
+use longshore_docker::{FirstLook, Options};
 use longshore_engine::Endpoint;
-use longshore_settings::{AgentConfig, Refusal, legacy_docker_options};
-use longshore_values::Diagnostic;
 use serde_json::{Value, json};
 
 /// Where an engine listens when nobody says otherwise.
 const USUAL_SOCKET: &str = "unix:///var/run/docker.sock";
-
-/// The options, and what is to be told about them.
-pub(crate) fn options(config: &AgentConfig) -> Result<(Options, Vec<Diagnostic>), Refusal> {
-    let legacy = legacy_docker_options(config);
-    let decoded = Options::decode(&legacy.tree).into_result()?;
-    let mut warnings = legacy.warnings;
-    warnings.extend(decoded.diagnostics);
-    Ok((decoded.value, warnings))
-}
 
 /// The engine's address: the option, else `DOCKER_HOST`, else the usual socket.
 pub(crate) fn endpoint(options: &Options, docker_host: Option<&str>) -> Result<Endpoint, String> {
@@ -25,6 +14,19 @@ pub(crate) fn endpoint(options: &Options, docker_host: Option<&str>) -> Result<E
     }
     let text = docker_host.filter(|text| !text.is_empty()).unwrap_or(USUAL_SOCKET);
     text.parse().map_err(|error| format!("DOCKER_HOST: {error}"))
+}
+
+/// What the banner says about the engine; `None` for `look` stands for an engine that has not answered yet.
+pub(crate) fn note(look: Option<&FirstLook>, dev: bool, raw_exec: bool) -> Option<String> {
+    match look {
+        Some(FirstLook::Fine) => None,
+        Some(FirstLook::But(note)) => Some(format!("WARNING: {note}")),
+        Some(FirstLook::Away(why)) if dev && raw_exec => Some(format!("Docker is not there, raw_exec only: {why}")),
+        Some(FirstLook::Away(why)) => {
+            Some(format!("WARNING: Docker is not there, and its tasks are not placed on this node until it is: {why}"))
+        }
+        None => Some("Docker has not answered yet; its tasks are placed on this node as soon as it does".to_owned()),
+    }
 }
 
 /// The options under their names in the agent file, as `/v1/agent/self` tells them.
@@ -60,4 +62,28 @@ pub(crate) fn shown(options: &Options) -> Value {
         "pull_activity_timeout": options.pull_activity_timeout.to_string(),
         "volumes": { "enabled": options.volumes.enabled, "selinuxlabel": options.volumes.selinuxlabel },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(look: Option<&FirstLook>, dev: bool, expected: &str) {
+        assert_eq!(note(look, dev, true).unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn the_banner_says_what_is_not_as_usual() {
+        let away = FirstLook::Away("no socket".to_owned());
+        check(Some(&FirstLook::Fine), true, "");
+        check(Some(&away), true, "Docker is not there, raw_exec only: no socket");
+        check(
+            Some(&away),
+            false,
+            "WARNING: Docker is not there, and its tasks are not placed on this node until it is: no socket",
+        );
+        check(Some(&FirstLook::But("another one keeps".to_owned())), false, "WARNING: another one keeps");
+        check(None, true, "Docker has not answered yet; its tasks are placed on this node as soon as it does");
+    }
 }

@@ -1,30 +1,26 @@
 use std::io;
 use std::path::PathBuf;
 
-use longshore_settings::Refusal;
-
 /// Why an agent did not start, or did not go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
     #[error(transparent)]
-    Settings(#[from] Refusal),
-    #[error(transparent)]
     Address(#[from] crate::addresses::BadAddress),
     #[error("{0}")]
     Endpoint(String),
-    #[error(
-        "this build has no servers elsewhere: a client needs its server in the same process (server {{ enabled = true }})"
-    )]
-    ClientAlone,
-    #[error("this build runs one server: server.bootstrap_expect = {0} asks for several")]
-    SeveralServers(i64),
     #[error("could not make the folder {}", path.display())]
     Folder {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-    #[error("another agent uses {}: end it, or give this one a data_dir of its own", path.display())]
+    #[error("could not lock {}", path.display())]
+    Lock {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("another agent uses {}", path.display())]
     InUse { path: PathBuf },
     #[error("could not listen on {address}")]
     Listen {
@@ -51,8 +47,40 @@ pub(crate) enum AgentError {
 }
 
 impl AgentError {
-    /// Message and causes in one text.
+    /// Message, causes and what to try, in one text.
     pub(crate) fn full_text(&self) -> String {
+        let hint = self.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+        self.with_causes() + &hint
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::InUse { .. } => Some("end it, or give this one a data_dir of its own"),
+            Self::Listen { source, .. } => match source.kind() {
+                io::ErrorKind::AddrInUse => Some(
+                    "another agent, or another program, listens there: end it, or set ports { http = … } and the like",
+                ),
+                io::ErrorKind::AddrNotAvailable => {
+                    Some("bind_addr and addresses { http } name addresses of this machine")
+                }
+                io::ErrorKind::PermissionDenied => Some("ports below 1024 need root"),
+                _ => None,
+            },
+            Self::Folder { source, .. } | Self::Lock { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    Some("start the agent as a user who may write there, or set data_dir to a folder of its own")
+                }
+                io::ErrorKind::StorageFull => Some("make room on that file system, or move data_dir to another one"),
+                io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+                    Some("a file stands where a folder is needed: move it away, or set another data_dir")
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn with_causes(&self) -> String {
         let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {

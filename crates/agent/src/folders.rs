@@ -15,7 +15,7 @@ pub(crate) struct Folders {
     pub(crate) engine_state: PathBuf,
     /// Where the locks of image keepers lie.
     pub(crate) locks: PathBuf,
-    /// Removed when the agent ends.
+    /// What holds all that is to be removed when the agent ends.
     pub(crate) temporary: Option<PathBuf>,
 }
 
@@ -99,6 +99,22 @@ impl Folders {
     /// The folder that one agent at a time may use.
     pub(crate) fn locked(&self) -> &Path {
         &self.node_state
+    }
+}
+
+/// The folder of a run that leaves nothing behind: goes when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Temporary(pub(crate) Option<PathBuf>);
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let Some(folder) = &self.0 else { return };
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                tracing::warn!(folder = %folder.display(), %error, "the temporary folder could not be removed");
+            }
+            _ => {}
+        }
     }
 }
 

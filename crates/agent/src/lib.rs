@@ -8,6 +8,7 @@
 mod addresses;
 mod arguments;
 mod banner;
+mod client_options;
 mod docker;
 mod drivers;
 mod error;
@@ -16,7 +17,10 @@ mod folders;
 mod logging;
 mod roles;
 mod run;
+mod settings;
 mod shown;
+mod signals;
+mod validate;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -36,5 +40,21 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     {
         return longshore_exec::hidden_main(words);
     }
-    ExitCode::from(longshore_cli::run(&words, &program, |rest| run::agent(&program, rest)))
+    let commands = Commands { program: program.clone() };
+    ExitCode::from(longshore_cli::run(&words, &program, Box::new(commands)))
+}
+
+/// The commands that are carried out here.
+struct Commands {
+    program: String,
+}
+
+impl longshore_cli::Local for Commands {
+    fn agent(&self, words: &[String]) -> u8 {
+        run::agent(&self.program, words)
+    }
+
+    fn validate_config(&self, paths: &[String], effective: bool) -> u8 {
+        validate::validate(paths, effective)
+    }
 }

@@ -7,33 +7,52 @@ use std::sync::{Mutex, PoisonError};
 use longshore_settings::Log;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormattedFields};
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{Registry, reload};
+
+/// The level of a log that has been started.
+pub(crate) struct LogLevel(reload::Handle<Targets, Registry>);
+
+impl LogLevel {
+    /// From now on what is logged is of this level; a name of the agent file, in capitals.
+    pub(crate) fn set(&self, level: &str) {
+        // Fails only when the log is gone.
+        let _ = self.0.reload(filter(level));
+    }
+}
 
 /// Starts the log for this process; only the first call counts.
-pub(crate) fn start(log: &Log) {
-    let level = match log.level.as_str() {
-        "TRACE" => "trace",
-        "DEBUG" => "debug",
-        "WARN" => "warn",
-        "ERROR" => "error",
-        "OFF" => "off",
-        _ => "info",
-    };
-    // Libraries speak only when something is wrong: the log is about the agent.
-    let filter = format!("warn,longshore={level},{}", OURS.map(|ours| format!("longshore_{ours}={level}")).join(","));
-    let filter = if level == "off" { EnvFilter::new("off") } else { EnvFilter::new(filter) };
-    let base = tracing_subscriber::fmt().with_ansi(false).with_env_filter(filter).with_writer(|| Gate);
+pub(crate) fn start(log: &Log) -> LogLevel {
+    let (filter, handle) = reload::Layer::new(filter(&log.level));
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(|| Gate);
+    let base = Registry::default().with(filter);
     let set = if log.json {
-        tracing::subscriber::set_global_default(base.json().with_file(log.include_location).finish())
+        tracing::subscriber::set_global_default(base.with(lines.json().with_file(log.include_location)))
     } else {
-        tracing::subscriber::set_global_default(base.event_format(Lines).finish())
+        tracing::subscriber::set_global_default(base.with(lines.event_format(Lines)))
     };
     if let Err(error) = set {
         tracing::debug!(%error, "the log was started before");
     }
+    LogLevel(handle)
+}
+
+/// Libraries speak only when something is wrong: the log is about the agent.
+fn filter(level: &str) -> Targets {
+    let (level, of_libraries) = match level {
+        "TRACE" => (LevelFilter::TRACE, LevelFilter::WARN),
+        "DEBUG" => (LevelFilter::DEBUG, LevelFilter::WARN),
+        "WARN" => (LevelFilter::WARN, LevelFilter::WARN),
+        "ERROR" => (LevelFilter::ERROR, LevelFilter::ERROR),
+        "OFF" => (LevelFilter::OFF, LevelFilter::OFF),
+        _ => (LevelFilter::INFO, LevelFilter::WARN),
+    };
+    // Every crate of ours begins with this.
+    Targets::new().with_default(of_libraries).with_target("longshore", level)
 }
 
 /// What is logged before the banner is out; `None` once it is.
@@ -62,21 +81,6 @@ impl Write for Gate {
         io::stdout().flush()
     }
 }
-
-const OURS: [&str; 12] = [
-    "agent",
-    "client",
-    "crashpoint",
-    "docker",
-    "engine",
-    "exec",
-    "http",
-    "images",
-    "journal",
-    "link",
-    "logs",
-    "server",
-];
 
 /// `    2026-11-30T18:00:00.000Z [INFO]  client: message: key=value`.
 struct Lines;
@@ -134,5 +138,26 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.record_str(field, &format!("{value:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(level: &str, target: &str, of: Level, expected: bool) {
+        assert_eq!(filter(level).would_enable(target, &of), expected, "{level} {target} {of}");
+    }
+
+    #[test]
+    fn libraries_speak_only_when_something_is_wrong() {
+        check("DEBUG", "longshore_images::keeper", Level::DEBUG, true);
+        check("DEBUG", "longshore", Level::DEBUG, true);
+        check("DEBUG", "hyper::client", Level::INFO, false);
+        check("DEBUG", "hyper::client", Level::WARN, true);
+        check("INFO", "longshore_agent", Level::DEBUG, false);
+        check("ERROR", "hyper::client", Level::WARN, false);
+        check("OFF", "longshore_agent", Level::ERROR, false);
     }
 }

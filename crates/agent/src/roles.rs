@@ -5,7 +5,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use longshore_client::{Client, ClientConfig, ENV_DENYLIST};
+use longshore_client::{Client, ClientConfig};
+use longshore_docker::DockerDriver;
 use longshore_http::{Access, AgentInfo, Http, HttpOptions};
 use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
 use longshore_model::{IdSource, NodeId, Resources};
@@ -13,13 +14,14 @@ use longshore_server::{CollectConfig, HeartbeatConfig, Server, ServerConfig, Sys
 use longshore_settings::{AgentConfig, port_ranges};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::addresses::Listeners;
 use crate::banner::API_LEVEL;
 use crate::error::AgentError;
-use crate::folders::Folders;
-use crate::{docker, drivers, shown};
+use crate::folders::{Folders, Temporary};
+use crate::{client_options, docker, drivers, shown};
 
 /// Everything of one agent that runs.
 pub(crate) struct Roles {
@@ -27,11 +29,18 @@ pub(crate) struct Roles {
     client: Option<Client>,
     http: JoinHandle<()>,
     end: CancellationToken,
-    folders: Folders,
+    docker: Option<Arc<DockerDriver>>,
+    raw_exec: bool,
+    first_look_until: Instant,
     dev: bool,
     /// The lock of the agent's folder, held until the end.
     _lock: File,
+    /// Dropped last.
+    _temporary: Temporary,
 }
+
+/// How long after its driver's start an engine may take to be spoken of in the banner.
+const FIRST_LOOK_MAX: Duration = Duration::from_millis(50);
 
 /// What was decided before anything starts.
 pub(crate) struct Setup {
@@ -41,23 +50,27 @@ pub(crate) struct Setup {
     pub(crate) docker: longshore_docker::Options,
     pub(crate) docker_endpoint: longshore_engine::Endpoint,
     pub(crate) raw_exec: longshore_exec::RawExecOptions,
+    pub(crate) mock: longshore_exec::MockOptions,
     pub(crate) name: String,
 }
 
 impl Roles {
     pub(crate) async fn start(setup: Setup) -> Result<Self, AgentError> {
         let Setup { config, listeners, folders, .. } = &setup;
+        let temporary = Temporary(folders.temporary.clone());
         make_folder(&folders.node_state)?;
         let lock = lock(folders.locked())?;
         let address = listeners.http.bind;
         let listener = TcpListener::bind(address).await.map_err(|source| AgentError::Listen { address, source })?;
         let server = Server::start(server_config(config), open_journal(folders)?).await?;
         let end = CancellationToken::new();
-        let client = if config.client.enabled {
-            Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers::all(&setup)?).await?)
-        } else {
-            None
-        };
+        let (mut client, mut docker) = (None, None);
+        let first_look_until = Instant::now() + FIRST_LOOK_MAX;
+        if config.client.enabled {
+            let drivers = drivers::all(&setup)?;
+            docker = drivers.docker;
+            client = Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers.all).await?);
+        }
         let options = HttpOptions {
             access: Access {
                 origins: config.http_api_allowed_origins.clone(),
@@ -68,11 +81,29 @@ impl Roles {
         };
         let http = Http::new(server.clone(), client.clone(), agent_info(&setup), &options, end.clone())?;
         let http = tokio::spawn(http.serve(listener));
-        Ok(Self { server, client, http, end, folders: setup.folders, dev: setup.config.dev, _lock: lock })
+        Ok(Self {
+            server,
+            client,
+            http,
+            end,
+            docker,
+            raw_exec: setup.raw_exec.enabled,
+            first_look_until,
+            dev: setup.config.dev,
+            _lock: lock,
+            _temporary: temporary,
+        })
     }
 
     pub(crate) fn node_id(&self) -> Option<NodeId> {
         self.client.as_ref().map(Client::node_id)
+    }
+
+    /// What is worth a word in the banner. Waits a moment for an engine that is just answering.
+    pub(crate) async fn notes(&self) -> Vec<String> {
+        let Some(docker) = &self.docker else { return Vec::new() };
+        let look = tokio::time::timeout_at(self.first_look_until, docker.first_look()).await;
+        docker::note(look.ok().as_ref(), self.dev, self.raw_exec).into_iter().collect()
     }
 
     /// Ends everything in order. Tasks go on, unless this is a `-dev` agent.
@@ -85,11 +116,6 @@ impl Roles {
             tracing::error!(%error, "the API ended unexpectedly");
         }
         self.server.shutdown().await;
-        if let Some(temporary) = &self.folders.temporary
-            && let Err(error) = std::fs::remove_dir_all(temporary)
-        {
-            tracing::warn!(folder = %temporary.display(), %error, "the temporary folder could not be removed");
-        }
     }
 }
 
@@ -112,12 +138,12 @@ fn make_folder(path: &Path) -> Result<(), AgentError> {
 /// Two agents on one folder would ruin it for each other.
 fn lock(folder: &Path) -> Result<File, AgentError> {
     let path = folder.join("agent.lock");
-    let system = |source| AgentError::System { doing: "lock the agent's folder", source };
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(system)?;
+    let failed = |source| AgentError::Lock { path: path.clone(), source };
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(AgentError::InUse { path: folder.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(system(source)),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
     }
 }
 
@@ -184,7 +210,9 @@ fn client_config(setup: &Setup) -> ClientConfig {
     made.max_kill_timeout = client.max_kill_timeout;
     made.gc_max_allocs = usize::try_from(client.gc_max_allocs).unwrap_or(made.gc_max_allocs);
     made.cgroup_parent = client.cgroup_parent.clone().unwrap_or_default();
-    made.inherited_env = ClientConfig::filtered_env(std::env::vars_os().filter_map(readable), &ENV_DENYLIST);
+    let denylist = client_options::env_denylist(&client.options);
+    let denylist: Vec<&str> = denylist.iter().map(String::as_str).collect();
+    made.inherited_env = ClientConfig::filtered_env(std::env::vars_os().filter_map(readable), &denylist);
     made.version = env!("CARGO_PKG_VERSION").to_owned();
     made
 }

@@ -1,22 +1,27 @@
 //! `longshore agent`: from the command line to the last line of the log.
 
 use std::io::Write;
+use std::time::Duration;
 
-use longshore_settings::{AgentConfig, Inputs};
+use longshore_settings::{Effective, Inputs};
 use longshore_values::Diagnostic;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::addresses;
 use crate::arguments::{self, Arguments};
 use crate::error::AgentError;
 use crate::folders::{Folders, Surroundings};
+use crate::logging::LogLevel;
 use crate::roles::{Roles, Setup, host_name};
-use crate::{banner, docker, drivers, files, logging};
+use crate::settings::{self, Settings};
+use crate::signals::{End, Said, Signals};
+use crate::{banner, docker, files, logging};
 
 const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
+/// How long the end of an agent may take whose tasks go on.
+const END_MAX: Duration = Duration::from_secs(5);
 /// How long tasks of the runtime that block may hold up the end.
-const RUNTIME_END_MAX: std::time::Duration = std::time::Duration::from_secs(5);
+const RUNTIME_END_MAX: Duration = Duration::from_secs(5);
 
 /// The exit code of `agent`.
 pub(crate) fn agent(program: &str, words: &[String]) -> u8 {
@@ -40,20 +45,28 @@ pub(crate) fn agent(program: &str, words: &[String]) -> u8 {
     }
 }
 
-fn start_and_run(arguments: Arguments) -> Result<u8, String> {
+/// What the command line and the files that it names say now, and the names of these files.
+fn look(arguments: &Arguments) -> Result<(Settings, Vec<String>), String> {
     let files = files::read(&arguments.configs).map_err(|error| error.to_string())?;
     for path in &files.empty {
         println!("==> WARNING: No configuration loaded from {path}");
     }
-    let names: Vec<String> = files.texts.iter().map(|(name, _)| name.clone()).collect();
-    let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags };
-    let config = AgentConfig::read(&inputs).map_err(|refusal| refused(&refusal.diagnostics))?;
-    let (options, docker_warnings) = docker::options(&config).map_err(|refusal| refused(&refusal.diagnostics))?;
-    let (raw_exec, raw_exec_warnings) = drivers::raw_exec(&config).map_err(|refusal| refused(&refusal.diagnostics))?;
-    for notice in config.start_notices() {
+    let names = files.texts.iter().map(|(name, _)| name.clone()).collect();
+    let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags.clone() };
+    let settings = Settings::examine(&inputs);
+    if settings.is_good() {
+        return Ok((settings, names));
+    }
+    let errors: Vec<String> = settings.errors().map(Diagnostic::to_string).collect();
+    Err(errors.join("\n==> "))
+}
+
+fn start_and_run(arguments: Arguments) -> Result<u8, String> {
+    let (settings, names) = look(&arguments)?;
+    for notice in settings.config.start_notices() {
         println!("==> {notice}");
     }
-    for warning in config.warnings.iter().chain(&docker_warnings).chain(&raw_exec_warnings) {
+    for warning in settings.warnings() {
         println!("==> WARNING: {warning}");
     }
     if names.is_empty() {
@@ -62,97 +75,125 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
         println!("==> Loaded configuration from {}", names.join(", "));
     }
     println!("==> Starting Longshore agent...");
-    let setup = setup(config, options, raw_exec).map_err(|error| error.full_text())?;
+    let effective = settings.effective.clone();
+    let setup = setup(settings).map_err(|error| error.full_text())?;
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| format!("could not start the runtime: {error}"))?;
-    let outcome = runtime.block_on(run(setup));
-    runtime.shutdown_timeout(RUNTIME_END_MAX);
-    outcome.map_err(|error| error.full_text())
+    let ended = runtime.block_on(run(setup, arguments, effective));
+    match ended {
+        Ok(Ended::AtOnce) => runtime.shutdown_background(),
+        Ok(Ended::InOrder(_)) | Err(_) => runtime.shutdown_timeout(RUNTIME_END_MAX),
+    }
+    match ended {
+        Ok(Ended::InOrder(code)) => Ok(code),
+        Ok(Ended::AtOnce) => Ok(FAILURE),
+        Err(error) => Err(error.full_text()),
+    }
 }
 
-fn refused(diagnostics: &[Diagnostic]) -> String {
-    let errors: Vec<String> = diagnostics.iter().filter(|told| told.is_error()).map(ToString::to_string).collect();
-    errors.join("\n==> ")
-}
-
-fn setup(
-    config: AgentConfig,
-    options: longshore_docker::Options,
-    raw_exec: longshore_exec::RawExecOptions,
-) -> Result<Setup, AgentError> {
-    if config.client.enabled && !config.server.enabled {
-        return Err(AgentError::ClientAlone);
-    }
-    if config.server.bootstrap_expect > 1 {
-        return Err(AgentError::SeveralServers(config.server.bootstrap_expect));
-    }
+fn setup(settings: Settings) -> Result<Setup, AgentError> {
+    let Settings { config, docker, raw_exec, mock, told: _, effective: _ } = settings;
     let listeners = addresses::listeners(&config, &addresses::interfaces())?;
     let docker_host = std::env::var("DOCKER_HOST").ok();
-    let docker_endpoint = docker::endpoint(&options, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
+    let docker_endpoint = docker::endpoint(&docker, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
     let folders = Folders::of(&config, &Surroundings::look());
     let name = config.name.clone().unwrap_or_else(host_name);
-    Ok(Setup { config, listeners, folders, docker: options, docker_endpoint, raw_exec, name })
+    Ok(Setup { config, listeners, folders, docker, docker_endpoint, raw_exec, mock, name })
 }
 
-async fn run(setup: Setup) -> Result<u8, AgentError> {
-    let mut signals = Signals::listen()?;
-    logging::start(&setup.config.log);
-    let leave = Leave { interrupt: setup.config.leave_on_interrupt, terminate: setup.config.leave_on_terminate };
-    let (config, listeners) = (setup.config.clone(), setup.listeners.clone());
-    let started = Roles::start(setup).await;
-    let roles = started.inspect_err(|_| logging::open())?;
-    let node_id = roles.node_id().map(|id| id.to_string());
-    print!("{}", banner::text(&config, &listeners, node_id.as_deref(), &[]));
-    let _ = std::io::stdout().flush();
-    logging::open();
-    tracing::info!(http = %listeners.http.bind, "ready");
+#[derive(Debug, Clone, Copy)]
+enum Ended {
+    /// With this exit code.
+    InOrder(u8),
+    AtOnce,
+}
 
-    let (name, code) = signals.next(leave).await;
-    println!("==> Caught signal: {name}");
-    let ended = roles.shutdown();
+async fn run(setup: Setup, arguments: Arguments, effective: Vec<Effective>) -> Result<Ended, AgentError> {
+    let mut signals = Signals::listen(&setup.config)?;
+    let log_level = logging::start(&setup.config.log);
+    let (config, listeners) = (setup.config.clone(), setup.listeners.clone());
+    // What has begun to start is started to its end and then ended in order; a second signal waits for neither.
+    let mut end = None;
+    let mut starting = std::pin::pin!(Roles::start(setup));
+    let roles = loop {
+        tokio::select! {
+            started = &mut starting => break started.inspect_err(|_| logging::open())?,
+            said = signals.next_end() => match end {
+                None => {
+                    println!("==> Caught signal: {}", said.name);
+                    end = Some(said);
+                }
+                Some(_) => return Ok(at_once(said)),
+            },
+        }
+    };
+    let end = match end {
+        Some(end) => end,
+        None => {
+            let node_id = roles.node_id().map(|id| id.to_string());
+            print!("{}", banner::text(&config, &listeners, node_id.as_deref(), &roles.notes().await));
+            let _ = std::io::stdout().flush();
+            logging::open();
+            tracing::info!(http = %listeners.http.bind, "ready");
+            let end = until_end(&mut signals, &Reload { arguments, effective, log_level }).await;
+            println!("==> Caught signal: {}", end.name);
+            end
+        }
+    };
+    logging::open();
+    if end.leave {
+        println!("==> Gracefully shutting down agent...");
+    }
+    let limited = !config.dev;
     tokio::select! {
-        () = ended => {}
-        (name, _) = signals.next(leave) => {
-            println!("==> Caught signal: {name}: ending at once");
-            return Ok(FAILURE);
+        () = roles.shutdown() => Ok(Ended::InOrder(if end.leave { SUCCESS } else { FAILURE })),
+        said = signals.next_end() => Ok(at_once(said)),
+        () = tokio::time::sleep(END_MAX), if limited => {
+            println!("==> The end took longer than {} s: ending at once", END_MAX.as_secs());
+            Ok(Ended::AtOnce)
         }
     }
-    Ok(code)
 }
 
-/// Whether a signal means leaving in good order (exit code 0) or not (1), as the agent file says.
-#[derive(Clone, Copy)]
-struct Leave {
-    interrupt: bool,
-    terminate: bool,
+fn at_once(said: End) -> Ended {
+    println!("==> Caught signal: {}: ending at once", said.name);
+    Ended::AtOnce
 }
 
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self, AgentError> {
-        let listen = |kind| signal(kind).map_err(|source| AgentError::System { doing: "listen for signals", source });
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hangup: listen(SignalKind::hangup())?,
-        })
+async fn until_end(signals: &mut Signals, reload: &Reload) -> End {
+    loop {
+        match signals.next().await {
+            Said::End(end) => return end,
+            Said::Reload => reload.reload(),
+        }
     }
+}
 
-    /// The next signal that ends the agent: its name and the exit code that follows.
-    async fn next(&mut self, leave: Leave) -> (&'static str, u8) {
-        let code = |graceful| if graceful { SUCCESS } else { FAILURE };
-        loop {
-            tokio::select! {
-                _ = self.interrupt.recv() => return ("interrupt", code(leave.interrupt)),
-                _ = self.terminate.recv() => return ("terminated", code(leave.terminate)),
-                _ = self.hangup.recv() => tracing::warn!("SIGHUP: settings are read at the start only in this build"),
+/// What SIGHUP needs: the log's level is the one setting that can change while an agent runs.
+struct Reload {
+    arguments: Arguments,
+    /// What the agent was started with.
+    effective: Vec<Effective>,
+    log_level: LogLevel,
+}
+
+impl Reload {
+    fn reload(&self) {
+        println!("==> Caught signal: hangup\n==> Reloading configuration...");
+        let settings = match look(&self.arguments) {
+            Ok((settings, _)) => settings,
+            Err(why) => {
+                println!("==> Failed to reload configs: {why}");
+                return;
             }
+        };
+        self.log_level.set(&settings.config.log.level);
+        println!("==> Log level: {}", settings.config.log.level);
+        let mut waiting = settings::changed(&self.effective, &settings.effective);
+        waiting.retain(|path| path != "log_level");
+        if !waiting.is_empty() {
+            println!("==> WARNING: changed, but in force from the next start on only: {}", waiting.join(", "));
         }
     }
 }

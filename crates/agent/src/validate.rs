@@ -1,0 +1,240 @@
+//! `config validate`: whether an agent would start with these files, and what it would do then.
+
+use std::fmt::Write;
+
+use longshore_settings::{Effective, Inputs};
+use longshore_values::Diagnostic;
+
+use crate::addresses::{self, BadAddress, Interface};
+use crate::files::{self, Files};
+use crate::settings::Settings;
+
+/// What is told: on standard output and on standard error.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Told {
+    out: String,
+    err: String,
+    valid: bool,
+}
+
+/// The exit code of `config validate`.
+pub(crate) fn validate(paths: &[String], effective: bool) -> u8 {
+    let told = match files::read(paths) {
+        Ok(files) => examine(files, effective, &addresses::interfaces()),
+        Err(error) => Told { err: format!("error: {error}\n\n{INVALID}\n"), ..Told::default() },
+    };
+    eprint!("{}", told.err);
+    print!("{}", told.out);
+    u8::from(!told.valid)
+}
+
+const INVALID: &str = "Configuration is invalid";
+
+fn examine(files: Files, effective: bool, interfaces: &[Interface]) -> Told {
+    let mut told = Told::default();
+    for path in &files.empty {
+        let _ = writeln!(told.err, "warning: No configuration loaded from {path}\n");
+    }
+    let settings = Settings::examine(&Inputs { dev: false, files: files.texts, flags: Vec::new() });
+    let mut all = settings.told.clone();
+    if settings.is_good()
+        && let Err(bad) = addresses::listeners(&settings.config, interfaces)
+    {
+        all.insert(0, of_address(&bad));
+    }
+    told.valid = !all.iter().any(Diagnostic::is_error);
+    for it in &all {
+        let _ = writeln!(told.err, "{}: {it}\n", if it.is_error() { "error" } else { "warning" });
+    }
+    if told.valid {
+        if effective {
+            list(&mut told.out, &settings.effective);
+        }
+        told.out.push_str("Configuration is valid!\n");
+    } else {
+        let _ = writeln!(told.err, "{INVALID}");
+    }
+    told
+}
+
+/// Which addresses a machine has is its own matter: the files may be meant for another one.
+fn of_address(bad: &BadAddress) -> Diagnostic {
+    match bad {
+        BadAddress::Form { .. } => Diagnostic::error(bad.to_string()),
+        BadAddress::Localhost => {
+            Diagnostic::error(bad.to_string()).hint("advertise { http = \"…\" rpc = \"…\" serf = \"…\" }")
+        }
+        BadAddress::NoneFound { .. } | BadAddress::NoPrivate(_) => {
+            Diagnostic::warning(bad.to_string()).detail("an agent would not start with this on this machine")
+        }
+    }
+}
+
+fn list(out: &mut String, effective: &[Effective]) {
+    for Effective { path, value, origin } in effective {
+        let _ = writeln!(out, "{path} = {value}  ({origin})");
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(effective: bool, files: &[(&str, &str)]) -> Told {
+        let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
+        examine(Files { texts, empty: Vec::new() }, effective, &[interface])
+    }
+
+    const BASE: &str = "data_dir = \"/var/lib/longshore\"\nserver { enabled = true }\nclient { enabled = true }\n";
+
+    #[test]
+    fn all_errors_of_all_files_are_listed() {
+        let drivers = r#"
+plugin "docker" {
+  gc { image_delay = "1h" }
+  config {
+    volume { enabled = true }
+    pull_activity_timeout = "1s"
+  }
+}
+plugin "raw_exec" {
+  config { enable = true }
+}
+plugin "java" {}
+client {
+  gc_interval = ""
+  options {
+    "docker.cleanup.image.delay" = "96h"
+    "user.denylist" = "root"
+  }
+}
+"#;
+        let broken = "server {\n  enabled = = true\n}\n";
+        let many = "server { bootstrap_expect = 3 }\nregoin = \"eu\"\n";
+        let got =
+            told(true, &[("base.hcl", BASE), ("broken.hcl", broken), ("drivers.hcl", drivers), ("many.hcl", many)]);
+        assert_eq!((got.valid, got.out.as_str()), (false, ""));
+        insta::assert_snapshot!(got.err, @r#"
+        error: broken.hcl:2:13: expected a value, found "="
+          |
+        2 |   enabled = = true
+          |             ^
+
+        error: drivers.hcl:3:3: plugin "docker" unexpected keys gc
+          |
+        3 |   gc { image_delay = "1h" }
+          |   ^^
+        hint: a plugin's own settings belong in its config block: plugin "docker" { config { gc { … } } }
+
+        error: drivers.hcl:5:5: plugin.docker.config unexpected keys volume
+          |
+        5 |     volume { enabled = true }
+          |     ^^^^^^
+        hint: did you mean "volumes"?
+
+        error: drivers.hcl:6:29: plugin.docker.config.pull_activity_timeout must be at least 1m0s, not 1s
+          |
+        6 |     pull_activity_timeout = "1s"
+          |                             ^^^^
+
+        error: drivers.hcl:10:12: plugin.raw_exec.config unexpected keys enable
+           |
+        10 |   config { enable = true }
+           |            ^^^^^^
+        hint: did you mean "enabled"?
+
+        error: many.hcl:1:29: server.bootstrap_expect = 3: this build runs one server
+          |
+        1 | server { bootstrap_expect = 3 }
+          |                             ^
+        hint: write bootstrap_expect = 1
+
+        error: many.hcl:2:1: unexpected keys regoin
+          |
+        2 | regoin = "eu"
+          | ^^^^^^
+        hint: did you mean "region"?
+
+        warning: drivers.hcl:12:15: plugin "java" is not in this build: its settings have no effect
+           |
+        12 | plugin "java" {}
+           |               ^
+        hint: this build has docker, raw_exec, mock_driver
+
+        warning: drivers.hcl:14:17: client.gc_interval is empty: the default 1m0s holds
+           |
+        14 |   gc_interval = ""
+           |                 ^^
+        hint: remove the line, or write gc_interval = "0s" for "at once"
+
+        warning: drivers.hcl:16:36: client option "docker.cleanup.image.delay" holds, but it has a new place
+           |
+        16 |     "docker.cleanup.image.delay" = "96h"
+           |                                    ^^^^^
+        hint: write plugin "docker" { config { gc { image_delay = "96h" } } }
+
+        warning: drivers.hcl:17:23: client option "user.denylist" is accepted, but this build does not act on it
+           |
+        17 |     "user.denylist" = "root"
+           |                       ^^^^^^
+
+        Configuration is invalid
+        "#);
+    }
+
+    #[test]
+    fn what_holds_is_listed_with_where_it_comes_from() {
+        let text = "log_level = \"debug\"\nplugin \"docker\" { config { gc { image_delay = \"1h\" } } }\n\
+                    client { options { \"docker.cleanup.container\" = \"false\" } meta { token = \"s3cret\" } }\n";
+        let got = told(true, &[("base.hcl", BASE), ("more.hcl", text)]);
+        let shown: Vec<_> = got
+            .out
+            .lines()
+            .filter(|line| !line.contains("(default)") || line.contains(".gc.") || line.contains("raw_exec"))
+            .collect();
+        insta::assert_snapshot!(shown.join("\n"), @r#"
+        client.enabled = true  (base.hcl:3)
+        client.meta.token = ***  (more.hcl:3)
+        client.options.docker.cleanup.container = false  (more.hcl:3)
+        data_dir = /var/lib/longshore  (base.hcl:1)
+        log_level = debug  (more.hcl:1)
+        plugin.docker.config.gc.container = false  (client option "docker.cleanup.container" at more.hcl:3)
+        plugin.docker.config.gc.dangling_containers.creation_grace = 5m0s  (default)
+        plugin.docker.config.gc.dangling_containers.dry_run = false  (default)
+        plugin.docker.config.gc.dangling_containers.enabled = true  (default)
+        plugin.docker.config.gc.dangling_containers.period = 5m0s  (default)
+        plugin.docker.config.gc.image = true  (default)
+        plugin.docker.config.gc.image_delay = 1h0m0s  (more.hcl:2)
+        plugin.docker.config.gc.keep = []  (default)
+        plugin.raw_exec.config.enabled = false  (default)
+        plugin.raw_exec.config.no_cgroups = false  (default)
+        server.enabled = true  (base.hcl:2)
+
+        Configuration is valid!
+        "#);
+        insta::assert_snapshot!(got.err, @r#"
+        warning: more.hcl:3:49: client option "docker.cleanup.container" holds, but it has a new place
+        hint: write plugin "docker" { config { gc { container = false } } }
+        "#);
+    }
+
+    #[test]
+    fn addresses_that_are_safe_nowhere_are_errors() {
+        let got = told(false, &[("a.hcl", BASE), ("b.hcl", "bind_addr = \"127.0.0.1\"")]);
+        insta::assert_snapshot!(got.err, @r#"
+        error: Defaulting advertise to localhost is unsafe, please set advertise manually
+        hint: advertise { http = "…" rpc = "…" serf = "…" }
+
+        Configuration is invalid
+        "#);
+        let elsewhere = "bind_addr = \"{{ GetInterfaceIP \\\"ens3\\\" }}\"";
+        let got = told(false, &[("a.hcl", BASE), ("b.hcl", elsewhere)]);
+        assert_eq!((got.valid, got.out.as_str()), (true, "Configuration is valid!\n"));
+        insta::assert_snapshot!(got.err, @r#"
+        warning: addresses.http "{{ GetInterfaceIP \"ens3\" }}": no such address on this machine
+        an agent would not start with this on this machine
+        "#);
+    }
+}
