@@ -5,7 +5,8 @@
 //! - N3: an entry that cannot be read costs that entry, never the others.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -82,12 +83,9 @@ pub(crate) struct NodeDatabase {
 impl NodeDatabase {
     /// Opens the record, or begins one, and reads all of it.
     pub(crate) fn open(path: &Path, version: &str) -> Result<(Self, Vec<Stored>), ClientError> {
-        // Made here, so that nobody else can read it at any moment.
-        OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(|source| ClientError::Files {
-            doing: "make",
-            path: path.to_owned(),
-            source,
-        })?;
+        if !path.exists() {
+            make(path, version)?;
+        }
         let mut connection = open_connection(path, version).map_err(|error| error.at("open", path))?;
         let stored = read_all(&mut connection).map_err(|error| error.at("read", path))?;
         let (sender, requests) = mpsc::channel();
@@ -144,27 +142,49 @@ impl OpenError {
     }
 }
 
-fn open_connection(path: &Path, version: &str) -> Result<Connection, OpenError> {
+/// Makes a whole record under another name first, and waits for the disk once: a crash leaves none, or a good one.
+fn make(path: &Path, version: &str) -> Result<(), ClientError> {
+    let unfinished = path.with_extension("db.new");
+    let failed = |source| ClientError::Files { doing: "make", path: path.to_owned(), source };
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
+    }
+    // Nobody else can read it at any moment.
+    let file = OpenOptions::new().create_new(true).write(true).mode(0o600).open(&unfinished).map_err(failed)?;
+    fill(&unfinished, version).map_err(|error| OpenError::Sqlite(error).at("make", path))?;
+    file.sync_all().map_err(failed)?;
+    fs::rename(&unfinished, path).map_err(failed)?;
+    path.parent().map_or(Ok(()), |folder| fs::File::open(folder)?.sync_all()).map_err(failed)
+}
+
+fn fill(path: &Path, version: &str) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
+    connection.pragma_update(None, "synchronous", "OFF")?;
+    connection.pragma_update(None, "journal_mode", "MEMORY")?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    transaction.execute("INSERT INTO about VALUES ('written_by', ?1)", [version])?;
+    transaction.commit()?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+fn open_connection(path: &Path, version: &str) -> Result<Connection, OpenError> {
+    let connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let written_by: Option<String> =
+        connection.query_row("SELECT value FROM about WHERE name = 'written_by'", [], |row| row.get(0)).optional()?;
     if found > FORMAT {
-        let written_by: Option<String> = connection
-            .query_row("SELECT value FROM about WHERE name = 'written_by'", [], |row| row.get(0))
-            .optional()
-            .unwrap_or_default();
         return Err(OpenError::Newer { found, written_by: written_by.unwrap_or_else(|| "(unknown)".to_owned()) });
     }
-    let transaction = connection.transaction()?;
-    if found == 0 {
-        transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", FORMAT)?;
+    if written_by.as_deref() != Some(version) {
+        connection.execute("INSERT OR REPLACE INTO about VALUES ('written_by', ?1)", [version])?;
     }
-    transaction.execute("INSERT OR REPLACE INTO about VALUES ('written_by', ?1)", [version])?;
-    transaction.commit()?;
     Ok(connection)
 }
 

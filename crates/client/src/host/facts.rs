@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use longshore_model::NodeNetwork;
 use nix::ifaddrs::getifaddrs;
+use nix::sys::stat::{major, minor};
 use nix::sys::statvfs::statvfs;
 
 /// Signals that tasks can be sent, by name.
@@ -123,6 +125,23 @@ pub(crate) fn storage(
 
 /// The device of the file system that a folder is on.
 pub(crate) fn mounted_device(folder: &Path) -> String {
+    // First without the list of mounts, which is long on a machine with many containers, and slow to read then.
+    block_device(folder).unwrap_or_else(|| listed_device(folder))
+}
+
+/// `None` for what lies on no block device of its own: memory, overlays, file systems over several devices.
+fn block_device(folder: &Path) -> Option<String> {
+    let device = fs::metadata(folder).ok()?.dev();
+    let at = format!("/sys/dev/block/{}:{}", major(device), minor(device));
+    let mapped = read(&format!("{at}/dm/name"));
+    if !mapped.is_empty() {
+        return Some(format!("/dev/mapper/{mapped}"));
+    }
+    let facts = read(&format!("{at}/uevent"));
+    facts.lines().find_map(|line| line.strip_prefix("DEVNAME=")).map(|name| format!("/dev/{name}"))
+}
+
+fn listed_device(folder: &Path) -> String {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let mounts = read("/proc/self/mounts");
     let found = mounts
@@ -209,6 +228,14 @@ mod tests {
         assert_eq!(storage(&mut attributes, Path::new("/"), 900, 700), 700);
         assert_eq!(attributes["cpu.totalcompute"], "9000");
         assert_eq!(attributes["unique.storage.bytesfree"], (700_u64 << 20).to_string());
+    }
+
+    #[test]
+    fn devices_of_folders() {
+        assert_eq!(mounted_device(Path::new("/proc")), "proc");
+        let found = block_device(Path::new("/"));
+        assert!(found.as_ref().is_none_or(|device| Path::new(device).exists()), "{found:?}");
+        assert_ne!(listed_device(Path::new("/")), "");
     }
 
     #[test]
