@@ -101,8 +101,8 @@ fn check(package: &Package) -> Vec<Breach> {
         let name = dependency.name.as_str();
         if let Some(used) = name.strip_prefix(PREFIX) {
             if used == HARNESS {
-                if package.name != "main" || !dependency.only_for_tests {
-                    breach(format!("`{name}` is only for the end-to-end tests of the root package and for xtask"));
+                if !dependency.only_for_tests || DECIDING.contains(&package.name.as_str()) {
+                    breach(format!("`{name}` is only for xtask and for tests that need a real engine"));
                 }
                 continue;
             }
@@ -159,10 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn the_harness_is_for_tests_of_the_whole() {
+    fn the_harness_is_for_tests_with_an_engine() {
         check_one("main", "longshore-harness", true, 0);
         check_one("main", "longshore-harness", false, 1);
-        check_one("docker", "longshore-harness", true, 1);
+        check_one("docker", "longshore-harness", true, 0);
+        check_one("docker", "longshore-harness", false, 1);
+        check_one("images", "longshore-harness", true, 1);
         check_one("harness", "longshore-engine", false, 1);
     }
 }
