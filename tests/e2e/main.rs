@@ -4,6 +4,7 @@
 //! events, the registry's requests, the command line and the HTTP API.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod agent_alone;
 mod bad_input;
 mod client_options;
 mod crashes;

@@ -59,7 +59,8 @@ fn text_of(path: &Path) -> io::Result<String> {
         let why = format!("{size_bytes} bytes are more than the {FILE_SIZE_MAX_BYTES} that an agent file may have");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
     }
-    fs::read_to_string(path)
+    String::from_utf8(fs::read(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text: agent files are HCL or JSON in UTF-8"))
 }
 
 #[cfg(test)]

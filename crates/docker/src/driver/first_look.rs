@@ -37,3 +37,33 @@ impl DockerDriver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use longshore_driver::Driver;
+    use longshore_engine::Engine;
+    use longshore_model::{AllocId, NodeId, Timestamp};
+
+    use super::*;
+    use crate::{DriverSetup, Options};
+
+    #[tokio::test]
+    async fn without_an_engine_it_is_away_and_allocations_of_others_are_forgotten_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = format!("unix://{}", folder.path().join("no.sock").display());
+        let driver = DockerDriver::new(DriverSetup {
+            options: Options::default(),
+            engine: Engine::new(socket.parse().unwrap()),
+            node: NodeId::from_u128(1),
+            state_folder: folder.path().to_owned(),
+            lock_folder: folder.path().to_owned(),
+        })
+        .unwrap();
+        let FirstLook::Away(why) = driver.first_look().await else { panic!("it is not away") };
+        assert!(why.contains("no.sock"), "{why}");
+        let forgotten = driver.forget(AllocId::from_u128(7), Timestamp::from_seconds(1));
+        tokio::time::timeout(Duration::from_secs(10), forgotten).await.unwrap().unwrap();
+    }
+}

@@ -122,12 +122,16 @@ impl Driver for DockerDriver {
     }
 
     async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError> {
-        let keeping = self.shared.keeping().await?;
-        // Taken out last: one that could not be recorded is known still.
         let tasks = self.shared.known().get(&alloc).cloned().unwrap_or_default();
-        for (task, _) in tasks.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
-            keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
+        let holding: Vec<_> = tasks.into_iter().filter(|(_, holding)| *holding == Holding::Yes).collect();
+        // Allocations of other drivers hold nothing here, and do not wait for an engine.
+        if !holding.is_empty() {
+            let keeping = self.shared.keeping().await?;
+            for (task, _) in holding {
+                keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
+            }
         }
+        // Taken out last: one that could not be recorded is known still.
         self.shared.known().remove(&alloc);
         Ok(())
     }
