@@ -13,8 +13,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use longshore_harness::{Agent, Engine, EventRecorder, Image, eventually};
-use serde_json::Value;
+use longshore_harness::{Agent, Engine, EngineEvent, EventRecorder, Image, eventually};
+use serde_json::{Value, json};
 
 use crate::holds::loading_job;
 use crate::support::*;
@@ -244,6 +244,8 @@ impl<'a> Life<'a> {
         }
         if self.victim == Victim::Engine && !self.reached && self.hold_file.exists() {
             self.reached = true;
+            // The next start of the agent shall not wait there once more.
+            self.agent.set_environment("LONGSHORE_CRASH_HOLD", None);
             kill_and_resume(&mut self.machine.engine)?;
             fs::remove_file(&self.hold_file).map_err(|error| error.to_string())?;
         }
@@ -252,48 +254,75 @@ impl<'a> Life<'a> {
 
     /// What can be seen from outside, over the whole life.
     fn witness(&self, repository: &str) -> Told {
-        let events = self.events.events();
-        let mut running: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
-        let mut connection = 0;
-        for event in &events {
-            if event.connection != connection {
-                // The engine ends all containers at its start; what it did before the stream began was not heard.
-                connection = event.connection;
-                running.clear();
-            }
-            if event.kind == "image" && event.action == "delete" {
-                let needed = self.needed_until.get(&event.subject).is_some_and(|until| event.at_nanos < *until);
-                if needed {
-                    return Err(format!("image {} was removed while a task needed it", event.subject));
-                }
-            }
-            let (Some(allocation), Some(task)) =
-                (event.attribute("com.hashicorp.nomad.alloc_id"), event.attribute("longshore.task"))
-            else {
-                continue;
-            };
-            let of_task = running.entry((allocation.to_owned(), task.to_owned())).or_default();
-            match event.action.as_str() {
-                "start" => {
-                    of_task.insert(event.subject.clone());
-                }
-                "die" | "destroy" => {
-                    of_task.remove(&event.subject);
-                }
-                _ => {}
-            }
-            if of_task.len() > 1 {
-                return Err(format!("two containers of task {task} of {allocation} ran at once: {of_task:?}"));
-            }
-        }
-        let started = events.iter().filter(|it| it.kind == "container" && it.action == "start").count();
-        if started < 4 {
-            return Err(format!("the witness saw only {started} starts; it did not look"));
-        }
+        testify(&self.events.events(), &self.needed_until)?;
         // Two contents under one tag: two pulls, and one more for the one that was cut short.
         let pulls = self.machine.proxy.seen_of(repository).iter().filter(|it| it.method == "HEAD").count();
         if (2..=4).contains(&pulls) { Ok(()) } else { Err(format!("the registry saw {pulls} pulls")) }
     }
+}
+
+/// Reads a life's events: no image removed that a task needs, and never two containers of one task at once.
+fn testify(events: &[EngineEvent], needed_until: &BTreeMap<String, i64>) -> Told {
+    let mut running: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut connection = 0;
+    let mut starts = 0;
+    for event in events {
+        if event.connection != connection {
+            // The engine ends all containers at its start; what it did before the stream began was not heard.
+            connection = event.connection;
+            running.clear();
+        }
+        let subject = event.subject.as_str();
+        if event.kind == "image" && event.action == "delete" {
+            let until = needed_until.get(subject).copied();
+            if until.is_some_and(|until| event.at_nanos < until) {
+                return Err(format!("image {subject} was removed while a task needed it"));
+            }
+        }
+        let (Some(allocation), Some(task)) =
+            (event.attribute("com.hashicorp.nomad.alloc_id"), event.attribute("longshore.task"))
+        else {
+            continue;
+        };
+        let of_task = running.entry((allocation, task)).or_default();
+        match event.action.as_str() {
+            "start" => {
+                starts += 1;
+                of_task.insert(subject);
+            }
+            "die" | "destroy" => {
+                of_task.remove(subject);
+            }
+            _ => {}
+        }
+        if of_task.len() > 1 {
+            return Err(format!("two containers of task {task} of {allocation} ran at once: {of_task:?}"));
+        }
+    }
+    // First start, two updates and the archive's; fewer mean that nobody looked.
+    if starts >= 4 { Ok(()) } else { Err(format!("the witness saw only {starts} starts")) }
+}
+
+#[test]
+fn the_witness_sees_what_it_is_for() {
+    let event = |action: &str, subject: &str, connection| EngineEvent {
+        kind: if action == "delete" { "image" } else { "container" }.to_owned(),
+        action: action.to_owned(),
+        subject: subject.to_owned(),
+        attributes: json!({ "com.hashicorp.nomad.alloc_id": "a", "longshore.task": "t" }),
+        at_nanos: 5,
+        connection,
+    };
+    let life = |extra: &[EngineEvent]| {
+        let once = ["1", "2", "3", "4"].map(|id| [event("start", id, 1), event("die", id, 1)]).concat();
+        testify(&[&once, extra].concat(), &BTreeMap::from([("image".to_owned(), 7)]))
+    };
+    assert_eq!(life(&[]), Ok(()));
+    assert_eq!(life(&[event("start", "5", 1), event("start", "6", 2)]), Ok(()), "the engine was killed between");
+    assert!(life(&[event("start", "5", 1), event("start", "6", 1)]).unwrap_err().contains("at once"));
+    assert!(life(&[event("delete", "image", 1)]).unwrap_err().contains("needed it"));
+    assert_eq!(life(&[event("delete", "another", 1)]), Ok(()));
+    assert!(testify(&[], &BTreeMap::new()).unwrap_err().contains("only 0 starts"));
 }
 
 fn kill_and_resume(engine: &mut Engine) -> Told {

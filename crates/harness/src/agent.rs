@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -31,6 +33,7 @@ pub struct AgentSetup {
     dev: bool,
     base_file: bool,
     base_last: bool,
+    user: Option<u32>,
     files: Vec<(String, String)>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
@@ -45,6 +48,7 @@ impl AgentSetup {
             dev: false,
             base_file: true,
             base_last: false,
+            user: None,
             files: Vec::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
@@ -83,6 +87,13 @@ impl AgentSetup {
     #[must_use]
     pub fn file_at(mut self, path: &Path) -> Self {
         self.arguments.extend(["-config".to_owned(), path.display().to_string()]);
+        self
+    }
+
+    /// Runs as another user, with that user's id as the group's too.
+    #[must_use]
+    pub fn as_user(mut self, user: u32) -> Self {
+        self.user = Some(user);
         self
     }
 
@@ -248,6 +259,9 @@ impl Agent {
         command.env("HOME", &home).env("XDG_STATE_HOME", home.join("state")).env("NOMAD_CLI_NO_COLOR", "1");
         // Without an engine of the run there is none at all: the machine's own is not for tests.
         command.env("DOCKER_HOST", format!("unix://{}", self.run.dir().join("no-engine.sock").display()));
+        if let Some(user) = self.setup.user {
+            command.uid(user).gid(user);
+        }
         command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -268,6 +282,7 @@ impl Agent {
     pub fn launch(&mut self) -> Result<()> {
         let home = self.run.dir().join(&self.setup.name).join("home");
         fs::create_dir_all(&home).doing(|| format!("make the folder `{}`", home.display()))?;
+        chown(&home, self.setup.user, self.setup.user).doing(|| format!("give away `{}`", home.display()))?;
         self.process = Some(Process::spawn(&self.run, &self.setup.name, self.command())?);
         Ok(())
     }

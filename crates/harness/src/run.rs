@@ -47,7 +47,8 @@ impl Run {
         cleanup::reap(&mut Vec::new())?;
         let id = format!("{RUN_PREFIX}{}", random_hex(4)?);
         let dir = Path::new(RUNS_FOLDER).join(&id);
-        fs::DirBuilder::new().mode(0o700).create(&dir).doing(|| format!("make the folder `{}`", dir.display()))?;
+        // Others may pass, so that an agent of another user reaches what is given to it, and list nothing.
+        fs::DirBuilder::new().mode(0o711).create(&dir).doing(|| format!("make the folder `{}`", dir.display()))?;
         let lock_path = dir.join(LOCK_FILE);
         let file = File::create(&lock_path).doing(|| format!("make `{}`", lock_path.display()))?;
         let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock)
