@@ -241,7 +241,9 @@ impl Keeper {
 
     fn join_or_fetch(&mut self, owner: &Owner, name: &ImageRef) {
         let moves_from = self.view.at(name);
-        if moves_from.is_some_and(|content| self.removals.get(&content).is_some_and(Removal::counts_on_names)) {
+        let counts_on_it =
+            moves_from.and_then(|content| self.removals.get(&content)).is_some_and(Removal::counts_on_names);
+        if counts_on_it || self.would_fall_with_a_removal(name) {
             return;
         }
         let Some(waiter) = self.waiters.get_mut(owner) else { return };
@@ -270,6 +272,12 @@ impl Keeper {
                 self.start_fetch(fetch, want);
             }
         }
+    }
+
+    /// Whether the name is a digest name and a tag of its repository is being removed: it would go with the tag.
+    fn would_fall_with_a_removal(&self, name: &ImageRef) -> bool {
+        let mut at_work = self.removals.values().filter_map(Removal::at_work_on);
+        name.digest().is_some() && at_work.any(|removed| removed.tag().is_some() && removed.same_repository(name))
     }
 
     fn start_fetch(&mut self, id: FetchId, want: Want) {

@@ -70,6 +70,10 @@ impl Keeper {
     /// that they pulled stands on its own, it is no leftover of a pull of ours.
     pub(super) fn settle_taken(&mut self) {
         for (name, was_at) in std::mem::take(&mut self.taken) {
+            if self.name_barriers.contains_key(&name) {
+                self.taken.insert(name, was_at);
+                continue;
+            }
             let Some(content) = self.view.at(&name) else { continue };
             if was_at == Some(content) {
                 self.disown(content);

@@ -45,6 +45,8 @@ pub(crate) struct Oracle {
     /// When the keeper was last told of anything that others did to a name or to content, in doubt or not.
     heard_name: BTreeMap<ImageRef, u64>,
     heard_content: BTreeMap<ContentId, u64>,
+    /// Events of loads do not tell names: those of others can stand for one of ours, whose own event then seems theirs.
+    heard_load: bool,
     clock_forward: bool,
 }
 
@@ -182,6 +184,7 @@ impl Oracle {
                 self.told.insert(name.clone(), told.seq);
             }
             (EngineNews::Loaded { content }, Who::Others) => {
+                self.heard_load = true;
                 self.heard_content.insert(*content, u64::MAX);
             }
             _ => {}
@@ -486,7 +489,7 @@ impl World {
             self.require(!is_private(name), || format!("K2: the private name {name} is still there"));
             if truth.by == Who::Ours && name.tag().is_some() && !self.would_take_what_others_brought(name) {
                 let record = records.iter().find(|record| record.name == *name);
-                self.require(self.may_be_foreign(name, record), || format!("K2: {name} is ours and stays"));
+                self.require(self.may_be_foreign(name, record), || format!("K2: {name} is ours and stays: {record:?}"));
             }
         }
         for (id, content) in &self.engine.contents {
@@ -522,11 +525,13 @@ impl World {
             Some(ForeignReason::Unproven | ForeignReason::KeptByOthers) => true,
             Some(_) => {
                 let at = self.engine.at(name);
-                self.oracle.heard_name.contains_key(name)
+                self.oracle.clock_forward
+                    || self.oracle.heard_load
+                    || self.oracle.heard_name.contains_key(name)
                     || self.engine.others_name.contains_key(name)
                     || at.is_some_and(|id| self.oracle.heard_content.contains_key(&id))
             }
-            None => self.oracle.clock_forward,
+            None => self.oracle.clock_forward || self.engine.others_name.contains_key(name),
         }
     }
 }
