@@ -180,6 +180,24 @@ fn check_invalid(change: impl FnOnce(&mut TaskGroup), expected: &str) {
     assert!(told.contains(expected), "expected {expected:?} in:\n{told}");
 }
 
+fn nested(levels: usize) -> serde_json::Value {
+    (0..levels).fold(json!("end"), |inner, _| json!([inner]))
+}
+
+/// Or it could be written to the journal and never be read again.
+#[test]
+fn a_config_has_a_deepest_level() {
+    check_invalid(
+        |group| drop(group.tasks[0].config.insert("args".into(), nested(65))),
+        "config is nested more than 64 levels deep",
+    );
+    let mut job = web();
+    job.task_groups[0].tasks[0].config.insert("args".into(), nested(64));
+    let complete = complete(job).unwrap().job;
+    let written = serde_json::to_string(&[[[[[[[[complete]]]]]]]]).unwrap();
+    serde_json::from_str::<serde_json::Value>(&written).unwrap();
+}
+
 #[test]
 fn rules() {
     check_invalid(|group| group.count = Some(50_001), "Task group count of 50001 is more than 50000");

@@ -1,5 +1,6 @@
 use longshore_api::{Resources, Task, TaskGroup};
 use longshore_values::GoDuration;
+use serde_json::Value;
 
 use super::{Faults, placement, policies};
 use crate::fault::Fault;
@@ -8,6 +9,8 @@ const CPU_MIN: i64 = 1;
 const MEMORY_MB_MIN: i64 = 10;
 /// Amounts of a node never come near this; sums of such amounts must not overflow.
 pub(super) const AMOUNT_MAX: i64 = 1 << 40;
+/// A job is written into entries and snapshots, a few levels further in; their reader stops at 128.
+const CONFIG_LEVELS_MAX: usize = 64;
 
 pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
     let mut faults = Faults::default();
@@ -16,6 +19,9 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
     faults.when(task.name.contains('\0'), || "Task name cannot include null characters".to_owned());
     faults.when(matches!(task.name.as_str(), "." | ".."), || "Task name cannot be a relative path".to_owned());
     faults.when(task.driver.is_empty(), || "Missing task driver".to_owned());
+    faults.when(task.config.values().any(|value| levels(value) > CONFIG_LEVELS_MAX), || {
+        format!("config is nested more than {CONFIG_LEVELS_MAX} levels deep")
+    });
     let kill_timeout = task.kill_timeout.unwrap_or_default();
     faults.when(kill_timeout.is_negative(), || "KillTimeout must be a positive value".to_owned());
     let progress = group.update.as_ref().and_then(|update| update.progress_deadline).unwrap_or_default();
@@ -50,6 +56,15 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
         }
     }
     faults.0
+}
+
+/// How many lists and objects lie within each other.
+fn levels(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(levels).max().unwrap_or(0),
+        Value::Object(members) => 1 + members.values().map(levels).max().unwrap_or(0),
+        _ => 0,
+    }
 }
 
 fn resources(asked: &Resources) -> Vec<Fault> {
