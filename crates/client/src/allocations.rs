@@ -231,34 +231,31 @@ impl Allocations {
 
     fn reconcile(&mut self) {
         if self.stopping_all {
-            let views = self.shared.views();
-            let over = self.accepting.is_empty() && views.values().all(|view| view.is_over);
+            let mut over = self.accepting.is_empty();
+            self.shared.for_each_view(|_, view| over &= view.is_over);
             self.all_over.send_replace(over);
             return;
         }
         let Some(listed) = self.listed.clone() else { return };
-        let views = self.shared.views();
-        let known: BTreeMap<_, _> = self
-            .runners
-            .iter()
-            .filter_map(|(id, runs)| {
-                let view = views.get(id)?;
+        let mut known = BTreeMap::new();
+        self.shared.for_each_view(|id, view| {
+            if let Some(runs) = self.runners.get(&id) {
                 let found = Known {
                     alloc_modify_index: runs.told,
                     client_status: view.client_status(),
                     is_over: view.is_over,
                     ended_at: view.ended_at,
                 };
-                Some((*id, found))
-            })
-            .collect();
+                known.insert(id, found);
+            }
+        });
         let busy: BTreeSet<_> = self.accepting.keys().chain(&self.collecting).copied().collect();
         for order in reconcile(&listed.allocations, &known, &busy, self.shared.config.gc_max_allocs) {
-            self.carry_out(order, &views);
+            self.carry_out(order);
         }
     }
 
-    fn carry_out(&mut self, order: Order, views: &BTreeMap<AllocId, View>) {
+    fn carry_out(&mut self, order: Order) {
         match order {
             Order::Accept(alloc) => self.accept(alloc),
             Order::Update(alloc) => {
@@ -275,8 +272,8 @@ impl Allocations {
             }
             Order::Collect(alloc) => self.collect(alloc),
             Order::Report(alloc) => {
-                if let Some(view) = views.get(&alloc) {
-                    self.shared.reports.push(view.report.clone());
+                if let Some(view) = self.shared.view(alloc) {
+                    self.shared.reports.push(view.report);
                 }
             }
         }

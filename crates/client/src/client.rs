@@ -34,25 +34,43 @@ pub struct Client {
     tasks: Arc<Mutex<JoinSet<()>>>,
 }
 
-impl Client {
-    /// Opens the node's record, goes on with the allocations in it, and keeps the node registered from then on. Returns
-    /// without waiting for server or drivers.
-    pub async fn start(
-        config: ClientConfig,
-        link: Arc<dyn ServerLink>,
-        drivers: Vec<Arc<dyn Driver>>,
-    ) -> Result<Self, ClientError> {
+/// A node that knows what it was and what its machine is, and has not begun to work.
+pub struct PreparedClient {
+    config: ClientConfig,
+    node: Node,
+    database: NodeDatabase,
+    stored: Vec<Stored>,
+}
+
+impl PreparedClient {
+    /// Opens the node's record and looks at the machine. Waits for the disk, and needs nothing else of the agent.
+    ///
+    /// # Errors
+    /// When folders or record cannot be used.
+    pub fn read(config: ClientConfig) -> Result<Self, ClientError> {
         directories::make_folder(&config.alloc_dir, 0o711)?;
         let node_id = identity::node_id(&config.state_dir)?;
         let (database, stored) = NodeDatabase::open(&config.state_dir.join("node.db"), &config.version)?;
         let node = node::detect(&config, node_id);
-        let drivers: BTreeMap<_, _> = drivers.into_iter().map(|driver| (driver.name(), driver)).collect();
-        let shared = Arc::new(Shared::new(config, node, database, link, drivers));
         let live: BTreeSet<_> =
             stored.iter().filter(|entry| !entry.record.forgotten).map(|entry| entry.alloc.id).collect();
-        directories::release_leftovers(&shared.config.alloc_dir, &live);
+        directories::release_leftovers(&config.alloc_dir, &live);
         tracing::info!(node.id = %node_id, allocations = live.len(), "node record opened");
+        Ok(Self { config, node, database, stored })
+    }
 
+    pub fn node_id(&self) -> NodeId {
+        self.node.id
+    }
+}
+
+impl Client {
+    /// Goes on with the allocations of the record, and keeps the node registered from then on. Returns without waiting
+    /// for server or drivers. To be called within a tokio runtime.
+    pub fn run(prepared: PreparedClient, link: Arc<dyn ServerLink>, drivers: Vec<Arc<dyn Driver>>) -> Self {
+        let PreparedClient { config, node, database, stored } = prepared;
+        let drivers: BTreeMap<_, _> = drivers.into_iter().map(|driver| (driver.name(), driver)).collect();
+        let shared = Arc::new(Shared::new(config, node, database, link, drivers));
         let mut all = Allocations::new(Arc::clone(&shared));
         let allocations = all.handle();
         let registration = Arc::new(Registration::new());
@@ -68,7 +86,7 @@ impl Client {
                 all.look_after(registration).await;
             }
         });
-        Ok(Self { shared, allocations, tasks: Arc::new(Mutex::new(tasks)) })
+        Self { shared, allocations, tasks: Arc::new(Mutex::new(tasks)) }
     }
 
     pub fn node_id(&self) -> NodeId {
@@ -98,9 +116,7 @@ impl Client {
     /// How many allocations of this node stand where: each status with its number.
     pub fn allocation_counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
-        for view in self.shared.views().values() {
-            *counts.entry(view.client_status().word()).or_insert(0) += 1;
-        }
+        self.shared.for_each_view(|_, view| *counts.entry(view.client_status().word()).or_insert(0) += 1);
         counts
     }
 

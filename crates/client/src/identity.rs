@@ -35,7 +35,7 @@ pub(crate) fn chance() -> f64 {
 
 /// The id of the node whose state folder this is: read from `client-id`, or made so that it stays. (`secret-id` beside it
 /// is for the day when servers ask for it.) The folder is made when missing.
-pub fn node_id(state_dir: &Path) -> Result<NodeId, ClientError> {
+pub(crate) fn node_id(state_dir: &Path) -> Result<NodeId, ClientError> {
     make_folder(state_dir, 0o700)?;
     getrandom::fill(&mut [0; 1]).map_err(|error| ClientError::NoRandomness(error.to_string()))?;
     read_or_make(&state_dir.join("secret-id"))?;

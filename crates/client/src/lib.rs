@@ -24,8 +24,7 @@ mod shared;
 #[cfg(test)]
 mod testing;
 
-pub use client::Client;
+pub use client::{Client, PreparedClient};
 pub use config::{ClientConfig, ENV_DENYLIST};
 pub use error::{ClientError, ReadLogError};
 pub use host::{CpuStats, DiskStats, HostStats, MemoryStats};
-pub use identity::node_id;

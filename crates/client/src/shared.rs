@@ -60,8 +60,11 @@ impl Shared {
         self.views.lock().unwrap_or_else(PoisonError::into_inner).get(&alloc).cloned()
     }
 
-    pub(crate) fn views(&self) -> BTreeMap<AllocId, View> {
-        self.views.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Looks at every allocation that is here.
+    pub(crate) fn for_each_view(&self, mut look: impl FnMut(AllocId, &View)) {
+        for (id, view) in &*self.views.lock().unwrap_or_else(PoisonError::into_inner) {
+            look(*id, view);
+        }
     }
 
     pub(crate) fn set_view(&self, alloc: AllocId, view: View) {

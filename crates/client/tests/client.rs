@@ -7,7 +7,7 @@ mod scripted;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longshore_client::{Client, ClientConfig};
+use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_driver::ExitResult;
 use longshore_link::AllocationReport;
 use longshore_model::{AllocId, Allocation, ClientStatus, DesiredStatus, LogIndex};
@@ -33,7 +33,8 @@ impl World {
     async fn start(&self) -> Client {
         let base = self.folder.path();
         let config = ClientConfig::new(base.join("client"), base.join("alloc"), "host-a");
-        Client::start(config, Arc::clone(&self.server) as _, vec![Arc::clone(&self.driver) as _]).await.unwrap()
+        let prepared = PreparedClient::read(config).unwrap();
+        Client::run(prepared, Arc::clone(&self.server) as _, vec![Arc::clone(&self.driver) as _])
     }
 
     async fn report(&self, alloc: u128, status: ClientStatus) -> AllocationReport {

@@ -1,10 +1,12 @@
-use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use nix::fcntl::OFlag;
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat};
+use nix::sys::stat::Mode;
+use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::LogError;
 
@@ -75,23 +77,41 @@ impl LogFolder {
     }
 }
 
-/// Opens a log file without following a link and without waiting for the other end of a pipe (G3).
-pub(crate) fn open_plain(path: &Path, options: &mut OpenOptions) -> Result<File, LogError> {
-    let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-    let file = match options.custom_flags(flags.bits()).open(path) {
-        Ok(file) => file,
-        Err(error) if is_link_error(&error) => return Err(LogError::NotAFile { path: path.to_owned() }),
-        Err(source) => return Err(LogError::Open { path: path.to_owned(), source }),
-    };
-    match file.metadata() {
-        Ok(metadata) if metadata.is_file() => Ok(file),
-        Ok(_) => Err(LogError::NotAFile { path: path.to_owned() }),
-        Err(source) => Err(LogError::Open { path: path.to_owned(), source }),
+impl LogFolder {
+    /// Opens a log file without following a link, neither in its own place nor in its folder's, and without waiting for
+    /// the other end of a pipe (G3).
+    pub(crate) fn open(&self, number: u64, flags: OFlag) -> Result<File, LogError> {
+        let path = self.path(number);
+        let refused = |error: Errno| match error {
+            // A link in the last place, a file instead of the folder, a pipe that nobody reads.
+            Errno::ELOOP | Errno::ENOTDIR | Errno::ENXIO => LogError::NotAFile { path: path.clone() },
+            other => LogError::Open { path: path.clone(), source: other.into() },
+        };
+        let flags = flags | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let name = file_name(&self.task, self.stream, number);
+        let mode = Mode::S_IRUSR | Mode::S_IWUSR | Mode::S_IRGRP | Mode::S_IROTH;
+        let opened = self.folder_itself().and_then(|folder| openat(folder, name.as_str(), flags, mode));
+        let file = File::from(opened.map_err(refused)?);
+        match file.metadata() {
+            Ok(metadata) if metadata.is_file() => Ok(file),
+            Ok(_) => Err(LogError::NotAFile { path }),
+            Err(source) => Err(LogError::Open { path, source }),
+        }
     }
-}
 
-/// A link in the last place, or a pipe that nobody reads.
-fn is_link_error(error: &io::Error) -> bool {
-    let code = error.raw_os_error();
-    code == Some(nix::errno::Errno::ELOOP as i32) || code == Some(nix::errno::Errno::ENXIO as i32)
+    /// Removes a log file; one that is gone already is as good.
+    pub(crate) fn remove(&self, number: u64) -> Result<(), LogError> {
+        let name = file_name(&self.task, self.stream, number);
+        let removed =
+            self.folder_itself().and_then(|folder| unlinkat(folder, name.as_str(), UnlinkatFlags::NoRemoveDir));
+        match removed {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(LogError::Remove { path: self.path(number), source: error.into() }),
+        }
+    }
+
+    fn folder_itself(&self) -> nix::Result<OwnedFd> {
+        let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        open(&self.folder, flags, Mode::empty())
+    }
 }

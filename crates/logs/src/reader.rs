@@ -1,13 +1,14 @@
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use bytes::Bytes;
+use nix::fcntl::OFlag;
 
 use crate::LogError;
-use crate::files::{LogFolder, LogStream, file_name, open_plain};
+use crate::files::{LogFolder, LogStream, file_name};
 
 /// The most that one frame carries.
 const FRAME_BYTES: usize = 64 * 1024;
@@ -155,7 +156,7 @@ impl LogReader {
                 continue;
             }
             let path = self.at.path(number);
-            let file = match open_plain(&path, OpenOptions::new().read(true)) {
+            let file = match self.at.open(number, OFlag::O_RDONLY) {
                 // Rotated away between the two looks.
                 Err(error) if error.is_not_found() => continue,
                 other => other?,

@@ -1,10 +1,11 @@
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
+use nix::fcntl::OFlag;
+
 use crate::LogError;
-use crate::files::{LogFolder, LogStream, open_plain};
+use crate::files::{LogFolder, LogStream};
 
 /// Appends one output of one task to its rotated files.
 ///
@@ -85,7 +86,7 @@ impl RotatingWriter {
 
     fn open_number(&self, number: u64) -> Result<OpenFile, LogError> {
         let path = self.at.path(number);
-        let file = open_plain(&path, OpenOptions::new().append(true).create(true).mode(0o644))?;
+        let file = self.at.open(number, OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_CREAT)?;
         let size_bytes = match file.metadata() {
             Ok(metadata) => metadata.len(),
             Err(source) => return Err(LogError::Open { path, source }),
@@ -98,12 +99,7 @@ impl RotatingWriter {
             if number + self.max_files > newest {
                 break;
             }
-            let path = self.at.path(number);
-            match fs::remove_file(&path) {
-                Ok(()) => {}
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(source) => return Err(LogError::Remove { path, source }),
-            }
+            self.at.remove(number)?;
         }
         Ok(())
     }
@@ -144,6 +140,7 @@ fn take_part(data: &[u8], room: usize) -> (&[u8], bool) {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use std::fs;
     use std::path::Path;
 
     use super::*;
@@ -204,5 +201,19 @@ mod tests {
         let error = RotatingWriter::open(folder.path(), "web", LogStream::Stdout, 3, 100).unwrap_err();
         assert!(matches!(error, LogError::NotAFile { .. }), "{error}");
         assert_eq!(fs::read_to_string(victim).unwrap(), "");
+    }
+
+    #[test]
+    fn nor_is_a_link_in_the_place_of_the_folder() {
+        let base = tempfile::tempdir().unwrap();
+        let (logs, elsewhere) = (base.path().join("logs"), base.path().join("elsewhere"));
+        fs::create_dir(&logs).unwrap();
+        let mut writer = RotatingWriter::open(&logs, "web", LogStream::Stdout, 1, 2).unwrap();
+        fs::rename(&logs, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &logs).unwrap();
+        // What is open stays open; the next file is not made behind the link, and nothing is removed there.
+        let error = writer.write(b"abcd").unwrap_err();
+        assert!(matches!(error, LogError::NotAFile { .. }), "{error}");
+        assert_eq!(files(&elsewhere), [("web.stdout.0".to_owned(), "ab".to_owned())]);
     }
 }

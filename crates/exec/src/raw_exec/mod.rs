@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use longshore_crashpoint::crash_point;
 use longshore_driver::{
     AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, KnownAllocation, Recovered,
     StartRequest, Started, TaskHandle,
@@ -201,7 +200,6 @@ impl Driver for RawExec {
         let with_control_groups = self.control_groups;
         let asked = Request::Start { attempt: attempt.clone(), command, logs, with_control_groups };
         let answer = self.start_attempt(attempt, asked).await.map_err(|error| failed("start the task", error))?;
-        crash_point("raw_exec.started");
         let started_at = match answer {
             Answer::Status(TaskStatus::Running { started_at, .. }) => started_at,
             // It was over before anybody looked; waiting tells how.

@@ -123,6 +123,7 @@ impl Supervisor {
         let log = options.open(&log_path).map_err(files("open", log_path))?;
         let launch = &self.launch;
         let mut child = Command::new(&launch.program)
+            .arg0("longshore")
             .args(&launch.arguments)
             .arg(&self.folder)
             .env_clear()

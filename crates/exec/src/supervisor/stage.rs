@@ -11,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process;
 
 use nix::unistd::{Gid, Group, Uid, User, dup2_stdin, initgroups, setgid, setsid, setuid};
@@ -44,6 +45,10 @@ fn become_command(command: &Command) -> String {
             return format!("could not enter the control group {}: {error}", group.display());
         }
     }
+    // Before the user changes: folders above may be closed to the task's user, and its own is its own.
+    if let Err(error) = std::env::set_current_dir(&command.folder) {
+        return format!("could not enter the folder {}: {error}", command.folder.display());
+    }
     if !command.user.is_empty()
         && let Err(why) = become_user(&command.user)
     {
@@ -53,11 +58,13 @@ fn become_command(command: &Command) -> String {
     if let Err(error) = nothing {
         return format!("could not open /dev/null: {error}");
     }
-    let error = process::Command::new(&command.program)
+    // From here also what is closed from above can be reached.
+    let within = command.program.strip_prefix(&command.folder).map(|rest| Path::new(".").join(rest));
+    let error = process::Command::new(within.as_ref().unwrap_or(&command.program))
+        .arg0(&command.program)
         .args(&command.arguments)
         .env_clear()
         .envs(&command.env)
-        .current_dir(&command.folder)
         .exec();
     format!("could not start {} in {}: {error}", command.program.display(), command.folder.display())
 }

@@ -62,6 +62,7 @@ pub(crate) async fn start(
     let (ours, theirs) = UnixStream::pair().map_err(ExecError::Talk)?;
     let output = |wanted: bool| if wanted { Stdio::piped() } else { Stdio::null() };
     let mut child = Process::new(stage.program)
+        .arg0("longshore")
         .args(stage.arguments)
         .env_clear()
         .stdin(Stdio::from(OwnedFd::from(theirs)))
