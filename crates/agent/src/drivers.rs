@@ -6,6 +6,7 @@ use longshore_docker::{DockerDriver, DriverSetup};
 use longshore_driver::Driver;
 use longshore_engine::Engine;
 use longshore_exec::{MockDriver, RawExec, RawExecSetup};
+use longshore_model::NodeId;
 
 use crate::client_options;
 use crate::error::AgentError;
@@ -18,14 +19,14 @@ pub(crate) struct Drivers {
     pub(crate) docker: Option<Arc<DockerDriver>>,
 }
 
-pub(crate) fn all(setup: &Setup) -> Result<Drivers, AgentError> {
+pub(crate) fn all(setup: &Setup, node: NodeId) -> Result<Drivers, AgentError> {
     let allows = |name: &str| client_options::allows(&setup.config.client.options, name);
     let mut drivers = Drivers::default();
     if allows("docker") {
         let docker = Arc::new(DockerDriver::new(DriverSetup {
             options: setup.docker.clone(),
             engine: Engine::new(setup.docker_endpoint.clone()),
-            node: longshore_client::node_id(&setup.folders.node_state)?,
+            node,
             state_folder: setup.folders.engine_state.clone(),
             lock_folder: setup.folders.locks.clone(),
         })?);

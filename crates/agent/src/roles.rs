@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use longshore_client::{Client, ClientConfig};
+use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_docker::DockerDriver;
 use longshore_http::{Access, AgentInfo, Http, HttpOptions};
 use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
@@ -62,14 +62,27 @@ impl Roles {
         let lock = lock(folders.locked())?;
         let address = listeners.http.bind;
         let listener = TcpListener::bind(address).await.map_err(|source| AgentError::Listen { address, source })?;
-        let server = Server::start(server_config(config), open_journal(folders)?).await?;
+        // Both wait for the disk: together they wait for as long as one.
+        let preparing = config.client.enabled.then(|| {
+            let config = client_config(&setup);
+            tokio::task::spawn_blocking(move || PreparedClient::read(config))
+        });
+        let server = start_server(config, folders).await;
+        let prepared = match preparing {
+            Some(preparing) => Some(preparing.await.map_err(|error| AgentError::System {
+                doing: "prepare the client",
+                source: std::io::Error::other(error),
+            })?),
+            None => None,
+        };
+        let server = server?;
         let end = CancellationToken::new();
         let (mut client, mut docker) = (None, None);
         let first_look_until = Instant::now() + FIRST_LOOK_MAX;
-        if config.client.enabled {
-            let drivers = drivers::all(&setup)?;
+        if let Some(prepared) = prepared.transpose()? {
+            let drivers = drivers::all(&setup, prepared.node_id())?;
             docker = drivers.docker;
-            client = Some(Client::start(client_config(&setup), Arc::new(server.clone()), drivers.all).await?);
+            client = Some(Client::run(prepared, Arc::new(server.clone()), drivers.all));
         }
         let options = HttpOptions {
             access: Access {
@@ -145,6 +158,10 @@ fn lock(folder: &Path) -> Result<File, AgentError> {
         Err(TryLockError::WouldBlock) => Err(AgentError::InUse { path: folder.to_owned() }),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
+}
+
+async fn start_server(config: &AgentConfig, folders: &Folders) -> Result<Server, AgentError> {
+    Ok(Server::start(server_config(config), open_journal(folders)?).await?)
 }
 
 fn open_journal(folders: &Folders) -> Result<Opened, AgentError> {

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use longshore_client::{Client, ClientConfig};
+use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_http::{AgentInfo, Http, HttpOptions};
 use longshore_journal::MemoryJournal;
 use longshore_model::NodeId;
@@ -70,7 +70,7 @@ impl World {
         let mut config = ClientConfig::new(folder.path().join("client"), folder.path().join("alloc"), "host-a");
         config.http_address = "127.0.0.1:4646".to_owned();
         let driver = Arc::new(driver);
-        let client = Client::start(config, Arc::new(server.clone()), vec![driver.clone()]).await.unwrap();
+        let client = Client::run(PreparedClient::read(config).unwrap(), Arc::new(server.clone()), vec![driver.clone()]);
         let end = CancellationToken::new();
         let http = Http::new(server.clone(), Some(client.clone()), agent(), options, end.clone()).unwrap();
         let world = Self { server, node: client.node_id(), client, http, end, driver, folder };
