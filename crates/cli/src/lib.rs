@@ -77,16 +77,29 @@ pub fn run(words: &[OsString], program: &str, local: Box<dyn Local>) -> u8 {
         ["agent", ..] => local.agent(texts.get(1..).unwrap_or(&[])),
         _ => match find(&words) {
             Found::Command(command, used) => execute(ui, program, command, texts.get(used..).unwrap_or(&[]), local),
-            Found::Group(name) => {
-                ui.line(&help::group(program, name));
-                u8::from(!matches!(words.get(1), Some(&("-h" | "-help" | "--help"))))
-            }
-            Found::Nothing => {
-                ui.line(&help::root(program));
-                NO_COMMAND
-            }
+            found @ (Found::Group(_) | Found::Nothing) => guide(&mut ui, program, &words, &found),
         },
     }
+}
+
+/// Shows what commands there are, after words that are none.
+fn guide(ui: &mut Ui, program: &str, words: &[&str], found: &Found) -> u8 {
+    let (help, named, code) = match found {
+        Found::Group(name) => {
+            let asked = matches!(words.get(1), Some(&("-h" | "-help" | "--help")));
+            (help::group(program, name), 2, u8::from(!asked))
+        }
+        Found::Command(..) | Found::Nothing => (help::root(program), 1, NO_COMMAND),
+    };
+    // Of a page of help alone nobody would learn that the command is missing here, not misspelt.
+    match words.get(..named) {
+        Some(words) if words.iter().all(|word| !word.starts_with('-')) => {
+            ui.error(&format!("There is no command \"{}\" in this build.", words.join(" ")));
+        }
+        _ => (),
+    }
+    ui.line(&help);
+    code
 }
 
 enum Found {

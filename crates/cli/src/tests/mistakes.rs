@@ -210,3 +210,23 @@ fn an_agent_that_is_not_there_is_told() {
     agent.at("GET /v1/nodes", 200, 0, &json!("not json"));
     assert!(run_at(&agent.address, &["node", "status"]).contains("answered what is not understood here"));
 }
+
+#[test]
+fn a_command_that_is_not_there_is_named() {
+    let check = |words: &[&str], help: &str, error: &str, code: u8| {
+        let (mut ui, [out, err]) = Ui::captured();
+        assert_eq!(guide(&mut ui, "nomad", words, &find(words)), code, "{words:?}");
+        assert!(out.text().starts_with(help), "{words:?}: {}", out.text());
+        assert_eq!(err.text(), error, "{words:?}");
+    };
+    let root = "Usage: nomad [-version] [-help] <command>";
+    let group = "Usage: nomad alloc <subcommand>";
+    check(&[], root, "", 127);
+    check(&["-bogus"], root, "", 127);
+    check(&["frobnicate"], root, "There is no command \"frobnicate\" in this build.\n", 127);
+    check(&["server", "members"], root, "There is no command \"server\" in this build.\n", 127);
+    check(&["alloc"], group, "", 1);
+    check(&["alloc", "-help"], group, "", 0);
+    check(&["alloc", "-bogus"], group, "", 1);
+    check(&["alloc", "exec", "-i", "abc"], group, "There is no command \"alloc exec\" in this build.\n", 1);
+}
