@@ -15,10 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const JOB_BYTES: usize = 200_000;
 
 pub(super) fn measure(run: &Run, binary: &Path, samples: usize, journal_mb: usize) -> Outcome<String> {
-    let mut text = format!(
-        "## B1: start-up\n\nFrom `exec` of `longshore agent` (server and client, no Docker), n = {samples}, times in ms as median \
+    let mut text = String::from(
+        "## B1: start-up\n\nFrom `exec` of `longshore agent` (server and client, no Docker), times in ms as median \
          (least–most). Goal: first answer ≤ 10, leader ≤ 25 on an empty folder.\n\n\
-         | data folder | first HTTP answer | leader known |\n|---|---|---|\n"
+         | data folder | n | first HTTP answer | leader known |\n|---|---|---|---|\n",
     );
     let (mut answers, mut leaders) = (Vec::new(), Vec::new());
     for _ in 0..samples {
@@ -29,7 +29,7 @@ pub(super) fn measure(run: &Run, binary: &Path, samples: usize, journal_mb: usiz
         agent.kill9();
         fs::remove_dir_all(agent.data_dir())?;
     }
-    text.push_str(&format!("| empty | {} | {} |\n", Summary::of(&answers), Summary::of(&leaders)));
+    text.push_str(&format!("| empty | {samples} | {} | {} |\n", Summary::of(&answers), Summary::of(&leaders)));
 
     let mut agent = Agent::start(run, AgentSetup::new(binary).named("full"))?;
     let count = journal_mb * 1_000_000 / JOB_BYTES;
@@ -39,7 +39,8 @@ pub(super) fn measure(run: &Run, binary: &Path, samples: usize, journal_mb: usiz
     agent.kill9();
     let bytes = folder_bytes(&agent.data_dir())?;
     let (mut answers, mut leaders) = (Vec::new(), Vec::new());
-    for _ in 0..samples.min(5) {
+    let samples = samples.min(5);
+    for _ in 0..samples {
         let (answer, leader) = boot(&mut agent)?;
         let jobs = agent.get("/v1/jobs")?.as_array().map_or(0, Vec::len);
         if jobs != count {
@@ -50,7 +51,7 @@ pub(super) fn measure(run: &Run, binary: &Path, samples: usize, journal_mb: usiz
         agent.kill9();
     }
     text.push_str(&format!(
-        "| after kill -9, {count} jobs of {} kB written, {:.0} MB on disk | {} | {} |\n\n",
+        "| after kill -9, {count} jobs of {} kB written, {:.0} MB on disk | {samples} | {} | {} |\n\n",
         JOB_BYTES / 1000,
         bytes as f64 / 1e6,
         Summary::of(&answers),
