@@ -426,3 +426,26 @@ proptest::proptest! {
         let _ = complete(job);
     }
 }
+
+#[test]
+fn names_and_variables_that_would_do_harm_later_are_refused() {
+    let env = |key: &str, value: &str| {
+        let (key, value) = (key.to_owned(), value.to_owned());
+        move |group: &mut TaskGroup| drop(group.tasks[0].env.insert(key, value))
+    };
+    check_invalid(|group| "alloc".clone_into(&mut group.tasks[0].name), "Task name cannot be \"alloc\"");
+    check_invalid(|group| group.tasks[0].name = "x".repeat(201), "Task name is longer than 200 bytes");
+    check_invalid(env("", "1"), "env: \"\" cannot name a variable of the environment");
+    check_invalid(env("A=B", "1"), "env: \"A=B\" cannot name a variable of the environment");
+    check_invalid(env("A", "1\0"), "env: the value of \"A\" contains a null character");
+    for (id, expected) in [
+        ("a\u{1b}[31m".to_owned(), "Job ID contains a control character"),
+        ("a\nb".to_owned(), "Job ID contains a control character"),
+        ("x".repeat(1_025), "Job ID is longer than 1024 bytes"),
+    ] {
+        let mut job = web();
+        job.id = Some(id);
+        let told = complete(job).err().map(|invalid| invalid.to_string()).unwrap_or_default();
+        assert!(told.contains(expected), "expected {expected:?} in:\n{told}");
+    }
+}

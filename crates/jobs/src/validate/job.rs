@@ -3,6 +3,9 @@ use longshore_api::Job;
 use super::{Faults, group, placement, repeated};
 use crate::fault::Fault;
 
+/// Longer than any that people write; a table of them is still one that people can read.
+const NAME_BYTES_MAX: usize = 1_024;
+
 pub(crate) fn job(job: &Job) -> Vec<Fault> {
     let mut faults = Faults::default();
     let text = |slot: &Option<String>| slot.clone().unwrap_or_default();
@@ -11,7 +14,13 @@ pub(crate) fn job(job: &Job) -> Vec<Fault> {
     faults.when(id.is_empty(), || "Missing job ID".to_owned());
     faults.when(id.contains(' '), || "Job ID contains a space".to_owned());
     faults.when(id.contains('\0'), || "Job ID contains a null character".to_owned());
+    // What is shown in tables and written to terminals must not be able to steer them.
+    faults.when(id.chars().any(|c| c.is_control() && c != '\0'), || "Job ID contains a control character".to_owned());
+    faults.when(id.len() > NAME_BYTES_MAX, || format!("Job ID is longer than {NAME_BYTES_MAX} bytes"));
     faults.when(name.is_empty(), || "Missing job name".to_owned());
+    faults
+        .when(name.chars().any(|c| c.is_control() && c != '\0'), || "Job Name contains a control character".to_owned());
+    faults.when(name.len() > NAME_BYTES_MAX, || format!("Job Name is longer than {NAME_BYTES_MAX} bytes"));
     faults.when(name.contains('\0'), || "Job Name contains a null character".to_owned());
     faults.when(job.payload.is_some(), || "job can't be submitted with a payload, only dispatched".to_owned());
     faults.when(text(&job.namespace).is_empty(), || "Job must be in a namespace".to_owned());

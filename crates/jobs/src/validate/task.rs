@@ -6,6 +6,8 @@ use super::{Faults, placement, policies};
 use crate::fault::Fault;
 
 const CPU_MIN: i64 = 1;
+/// With what log files and containers add to it, a name must stay a name of a file.
+const NAME_BYTES_MAX: usize = 200;
 const MEMORY_MB_MIN: i64 = 10;
 /// Amounts of a node never come near this; sums of such amounts must not overflow.
 pub(super) const AMOUNT_MAX: i64 = 1 << 40;
@@ -18,7 +20,16 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
     faults.when(task.name.contains(['/', '\\']), || "Task name cannot include slashes".to_owned());
     faults.when(task.name.contains('\0'), || "Task name cannot include null characters".to_owned());
     faults.when(matches!(task.name.as_str(), "." | ".."), || "Task name cannot be a relative path".to_owned());
+    // Its folder stands beside `alloc`, and its log files carry its name.
+    faults.when(task.name == "alloc", || "Task name cannot be \"alloc\"".to_owned());
+    faults.when(task.name.len() > NAME_BYTES_MAX, || format!("Task name is longer than {NAME_BYTES_MAX} bytes"));
     faults.when(task.driver.is_empty(), || "Missing task driver".to_owned());
+    for (key, value) in &task.env {
+        faults.when(key.is_empty() || key.contains(['=', '\0']), || {
+            format!("env: {key:?} cannot name a variable of the environment")
+        });
+        faults.when(value.contains('\0'), || format!("env: the value of {key:?} contains a null character"));
+    }
     faults.when(task.config.values().any(|value| levels(value) > CONFIG_LEVELS_MAX), || {
         format!("config is nested more than {CONFIG_LEVELS_MAX} levels deep")
     });
