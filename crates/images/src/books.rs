@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-use longshore_model::{AllocId, ContentId, ImageRef};
+use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 
 use crate::{Binding, ContentRecord, ContentState, Entry, Handover, Hold, NameRecord, Owner, Pin, Record};
 
@@ -228,6 +228,15 @@ impl Books {
             && record.state != state
         {
             record.state = state;
+            self.changed.insert(Key::Content(id));
+        }
+    }
+
+    pub(crate) fn date_content(&mut self, id: ContentId, idle_since: Option<Timestamp>) {
+        if let Some(record) = self.contents.get_mut(&id)
+            && record.idle_since != idle_since
+        {
+            record.idle_since = idle_since;
             self.changed.insert(Key::Content(id));
         }
     }

@@ -10,6 +10,8 @@ use crate::RemovalReason;
 pub struct ContentRecord {
     pub id: ContentId,
     pub state: ContentState,
+    /// Since when nothing has needed it, under whatever name. None while something does.
+    pub idle_since: Option<Timestamp>,
     pub obtained_at: Timestamp,
     pub size_bytes: u64,
     /// Digest names that pulls of ours left on it. Engines drop them with the last tag of their repository, but not
@@ -26,12 +28,12 @@ pub enum ContentState {
     Named,
     /// Others took its last tag: it is told about, and left alone unless a name of ours comes back to it.
     Left,
-    /// A pull or load of ours moved its last tag away. `idle_since` when nothing needs it.
-    Nameless { idle_since: Option<Timestamp> },
+    /// A pull or load of ours moved its last tag away, or a removal of ours left it with digest names only.
+    Nameless,
     /// Others brought it again, so that it is theirs; only our private name on it still has to go.
     Theirs,
     /// Being removed under a private name of ours, which goes last, after the digest names that our pulls left.
-    Marked { idle_since: Timestamp, why: RemovalReason },
+    Marked { why: RemovalReason },
 }
 
 /// The private name under which nameless content of ours is removed (K5): by name, so that a name which a person gives

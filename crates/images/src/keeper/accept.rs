@@ -101,7 +101,8 @@ impl Keeper {
         }
         let ended = self.ended_names.entry(hold.name.clone()).or_insert(at);
         *ended = at.max(*ended);
-        for id in hold.contents() {
+        let by_name = self.view.at(&hold.name);
+        for id in hold.contents().chain(by_name) {
             let ended = self.ended_contents.entry(id).or_insert(at);
             *ended = at.max(*ended);
         }

@@ -536,7 +536,7 @@ impl Keeper {
                 let mut record = record.clone();
                 record.digest_names.extend(left);
                 match record.state {
-                    ContentState::Nameless { .. } => {
+                    ContentState::Nameless => {
                         self.row(Row::ContentNamedAgain);
                         record.state = ContentState::Named;
                     }
@@ -549,7 +549,14 @@ impl Keeper {
             None => {
                 self.tell(Notice::Obtained { name: name.clone(), content, size_bytes });
                 let state = ContentState::Named;
-                ContentRecord { id: content, state, obtained_at: self.now, size_bytes, digest_names: left }
+                ContentRecord {
+                    id: content,
+                    state,
+                    idle_since: None,
+                    obtained_at: self.now,
+                    size_bytes,
+                    digest_names: left,
+                }
             }
         };
         self.books.put_content(record);
@@ -566,7 +573,7 @@ impl Keeper {
         }
         if was_ours && self.books.content(left).is_some_and(|record| record.state != ContentState::Theirs) {
             self.row(Row::ContentNameless);
-            self.books.change_content(left, ContentState::Nameless { idle_since: None });
+            self.books.change_content(left, ContentState::Nameless);
         } else {
             self.leave_nameless(left);
         }

@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_values::GoDuration;
 
 use super::Keeper;
-use crate::{Binding, ContentState};
+use crate::Binding;
 
 /// What always holds of a keeper, by the number that the crate's documentation gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,9 +87,7 @@ impl Keeper {
             }
         }
         for record in self.books.contents() {
-            if let ContentState::Nameless { idle_since: Some(idle_since) } = record.state
-                && idle_since > self.now
-            {
+            if record.idle_since.is_some_and(|idle_since| idle_since > self.now) {
                 breach(Invariant::UnneededGoesOnTime, format!("{:?} is idle since a time to come", record.id));
             }
         }

@@ -162,11 +162,7 @@ impl Keeper {
     fn nameless_status(&self, id: ContentId) -> ImageStatus {
         let theirs = |state| matches!(state, ContentState::Left | ContentState::Theirs);
         let record = self.books.content(id).filter(|record| !theirs(record.state));
-        let idle_since = match record.map(|record| record.state) {
-            Some(ContentState::Nameless { idle_since }) => idle_since,
-            Some(ContentState::Marked { idle_since, .. }) => Some(idle_since),
-            Some(ContentState::Named | ContentState::Left | ContentState::Theirs) | None => None,
-        };
+        let idle_since = record.and_then(|record| record.idle_since);
         let target = Target::Content(id);
         let may_go = self.may_ever_go(&target);
         let why = match (record, self.need_of_nameless(id)) {

@@ -104,7 +104,7 @@ impl Keeper {
         self.view.has_child(content).then_some(Need::Child)
     }
 
-    /// What needs content that no tag points at.
+    /// What needs the content under any of its names, or under none.
     pub(super) fn need_of_nameless(&self, content: ContentId) -> Option<Need> {
         let names = self.view.names_at(content);
         let of_names = names.iter().find_map(|name| match self.books.holders(name) {
@@ -124,9 +124,9 @@ impl Keeper {
                 _ => {}
             }
         }
-        let contents: Vec<_> = self.books.contents().map(|record| (record.id, record.state)).collect();
-        for (id, state) in contents {
-            self.judge_content(id, state);
+        let contents: Vec<_> = self.books.contents().map(|record| (record.id, record.idle_since)).collect();
+        for (id, idle_since) in contents {
+            self.judge_content(id, idle_since);
         }
     }
 
@@ -158,25 +158,18 @@ impl Keeper {
         }
     }
 
-    fn judge_content(&mut self, id: ContentId, state: ContentState) {
-        match state {
-            ContentState::Nameless { idle_since: None } if self.view.known && self.need_of_nameless(id).is_none() => {
-                let idle_since = self.ended_contents.get(&id).copied().unwrap_or(self.now);
-                self.books.change_content(id, ContentState::Nameless { idle_since: Some(idle_since) });
+    fn judge_content(&mut self, id: ContentId, idle_since: Option<Timestamp>) {
+        if self.need_of_nameless(id).is_some() {
+            if idle_since.is_some() {
+                self.backoffs.remove(&Target::Content(id));
+                self.asked.remove(&Target::Content(id));
+                self.books.date_content(id, None);
             }
-            ContentState::Nameless { idle_since: Some(idle_since) } => {
-                if self.need_of_nameless(id).is_some() {
-                    self.backoffs.remove(&Target::Content(id));
-                    self.asked.remove(&Target::Content(id));
-                    self.books.change_content(id, ContentState::Nameless { idle_since: None });
-                } else if idle_since > self.now {
-                    self.books.change_content(id, ContentState::Nameless { idle_since: Some(self.now) });
-                }
-            }
-            ContentState::Marked { idle_since, why } if idle_since > self.now => {
-                self.books.change_content(id, ContentState::Marked { idle_since: self.now, why });
-            }
-            _ => {}
+        } else if let Some(idle_since) = idle_since {
+            self.books.date_content(id, Some(idle_since.min(self.now)));
+        } else if self.view.known {
+            let ended = self.ended_contents.get(&id).copied().unwrap_or(self.now);
+            self.books.date_content(id, Some(ended));
         }
     }
 
@@ -189,11 +182,8 @@ impl Keeper {
             Binding::Idle { idle_since, .. } => Some(idle_since),
             _ => None,
         });
-        let contents = self.books.contents().filter_map(|record| match record.state {
-            ContentState::Nameless { idle_since } => idle_since,
-            ContentState::Marked { idle_since, .. } => Some(idle_since),
-            ContentState::Named | ContentState::Left | ContentState::Theirs => None,
-        });
+        let nameless = |state| matches!(state, ContentState::Nameless | ContentState::Marked { .. });
+        let contents = self.books.contents().filter(|record| nameless(record.state)).filter_map(|r| r.idle_since);
         names.chain(contents).map(|idle_since| self.due_at(idle_since)).filter(|due_at| *due_at > self.now).min()
     }
 }

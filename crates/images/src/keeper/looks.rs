@@ -203,10 +203,10 @@ impl Keeper {
             let is_marked = self.view.at(&private_name(id)) == Some(id);
             match (state, self.is_named(id)) {
                 (ContentState::Named | ContentState::Left, false) if is_marked => {
-                    self.books.change_content(id, ContentState::Nameless { idle_since: None });
+                    self.books.change_content(id, ContentState::Nameless);
                 }
                 (ContentState::Named, false) if !self.may_be_moving(id) => self.leave_nameless(id),
-                (ContentState::Nameless { .. } | ContentState::Marked { .. }, true) => {
+                (ContentState::Nameless | ContentState::Marked { .. }, true) => {
                     self.row(Row::ContentNamedAgain);
                     self.books.change_content(id, ContentState::Named);
                 }

@@ -81,7 +81,7 @@ impl Keeper {
         }
         let contents: Vec<_> = self.books.contents().map(|record| (record.id, record.state)).collect();
         for (id, state) in contents {
-            if let ContentState::Marked { why, .. } = state
+            if let ContentState::Marked { why } = state
                 && !self.removals.contains_key(&id)
             {
                 self.resume_unsure(Target::Content(id), id, why);

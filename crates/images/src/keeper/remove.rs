@@ -169,33 +169,27 @@ impl Keeper {
     }
 
     fn start_content_removals(&mut self) {
-        let contents: Vec<_> = self.books.contents().map(|record| (record.id, record.state)).collect();
-        for (id, state) in contents {
+        let contents = self.books.contents().map(|record| (record.id, record.state, record.idle_since));
+        let contents: Vec<_> = contents.collect();
+        for (id, state, idle_since) in contents {
             if !self.is_free(id) {
                 continue;
             }
             let target = Target::Content(id);
             let private = private_name(id);
             let is_marked = self.view.at(&private) == Some(id);
-            let (idle_since, reason) = match state {
-                ContentState::Named | ContentState::Left | ContentState::Theirs => {
-                    let waits = self.backoffs.get(&target).is_some_and(|backoff| backoff.retry_at > self.now);
-                    if is_marked && self.is_named(id) && self.policy.image && !waits {
-                        self.decide_at_next_look(target, id, RemovalReason::Due);
-                    }
-                    continue;
+            if !matches!(state, ContentState::Nameless | ContentState::Marked { .. }) {
+                let waits = self.backoffs.get(&target).is_some_and(|backoff| backoff.retry_at > self.now);
+                if is_marked && self.is_named(id) && self.policy.image && !waits {
+                    self.decide_at_next_look(target, id, RemovalReason::Due);
                 }
-                ContentState::Nameless { idle_since: None } => continue,
-                ContentState::Nameless { idle_since: Some(idle_since) } => {
-                    (idle_since, self.reason_now(&target, idle_since))
-                }
-                ContentState::Marked { idle_since, .. } => (idle_since, self.reason_now(&target, idle_since)),
-            };
-            let Some(why) = reason else { continue };
-            if matches!(state, ContentState::Nameless { .. }) {
+                continue;
+            }
+            let Some(why) = idle_since.and_then(|idle_since| self.reason_now(&target, idle_since)) else { continue };
+            if state == ContentState::Nameless {
                 self.row(Row::ContentMarked);
             }
-            self.books.change_content(id, ContentState::Marked { idle_since, why });
+            self.books.change_content(id, ContentState::Marked { why });
             if is_marked {
                 self.decide_at_next_look(target, id, why);
             } else {
@@ -326,7 +320,7 @@ impl Keeper {
             return;
         };
         let (state, freed_bytes, digest_names) = (record.state, record.size_bytes, record.digest_names.clone());
-        let was_nameless = matches!(state, ContentState::Marked { .. } | ContentState::Nameless { .. });
+        let was_nameless = matches!(state, ContentState::Marked { .. } | ContentState::Nameless);
         if self.view.image(content).is_none() {
             self.row(Row::ContentGone);
             self.tell_removal(content, &private, RemovalOutcome::Removed { freed_bytes });
@@ -351,25 +345,15 @@ impl Keeper {
             self.row(Row::ContentNeedFound);
             self.tell_removal(content, &private, RemovalOutcome::InUse { by: need.to_string(), retry_at: None });
             self.removals.remove(&content);
-            self.books.change_content(content, ContentState::Nameless { idle_since: None });
+            self.books.change_content(content, ContentState::Nameless);
         } else if !is_marked {
-            let idle_since = self.content_idle_since(content);
             self.removals.remove(&content);
-            self.books.change_content(content, ContentState::Nameless { idle_since: Some(idle_since) });
+            self.books.change_content(content, ContentState::Nameless);
         } else {
             let names = self.view.names_at(content);
             let left = names.iter().find(|name| digest_names.contains(*name)).cloned();
             let left = left.filter(|_| self.fault != Fault::PrivateNameFirst);
             self.send(content, left.unwrap_or(private));
-        }
-    }
-
-    fn content_idle_since(&self, content: ContentId) -> Timestamp {
-        match self.books.content(content).map(|record| record.state) {
-            Some(ContentState::Marked { idle_since, .. } | ContentState::Nameless { idle_since: Some(idle_since) }) => {
-                idle_since
-            }
-            _ => self.now,
         }
     }
 
@@ -529,7 +513,6 @@ impl Keeper {
 
     /// A look shows that the name is gone by our removal; its content may have gone with it, or be left with digest names.
     fn gone_by_look(&mut self, content: ContentId, name: &ImageRef, size_bytes: u64) {
-        let idle_since = self.books.binding(name).and_then(|binding| binding.idle_since()).unwrap_or(self.now);
         let outcome = match self.view.image(content) {
             None => RemovalOutcome::Removed { freed_bytes: size_bytes },
             Some(_) => RemovalOutcome::Untagged,
@@ -541,7 +524,7 @@ impl Keeper {
             self.forget_content(content);
         } else if self.books.content(content).is_some() && !self.is_named(content) {
             self.row(Row::ContentNameless);
-            self.books.change_content(content, ContentState::Nameless { idle_since: Some(idle_since) });
+            self.books.change_content(content, ContentState::Nameless);
         }
     }
 
@@ -630,10 +613,8 @@ impl Keeper {
     pub(super) fn collect_now(&mut self) {
         let names = self.books.names().filter(|r| matches!(r.binding, Some(Binding::Idle { .. })));
         let names = names.map(|record| Target::Name(record.name.clone()));
-        let contents = self
-            .books
-            .contents()
-            .filter(|r| matches!(r.state, ContentState::Nameless { .. } | ContentState::Marked { .. }));
+        let contents =
+            self.books.contents().filter(|r| matches!(r.state, ContentState::Nameless | ContentState::Marked { .. }));
         let contents = contents.map(|record| Target::Content(record.id));
         let asked: BTreeSet<_> = names.chain(contents).collect();
         self.asked.extend(asked);

@@ -159,7 +159,7 @@ impl World {
             registry: BTreeMap::new(),
             next_alloc: 1,
             restored: false,
-            collects: seed % 3 == 0,
+            collects: seed.is_multiple_of(3),
             steps_clock: seed % 4 == 1,
             calm: false,
             fault,
