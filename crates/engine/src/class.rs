@@ -222,7 +222,9 @@ impl Class {
     /// What a person may try; empty where there is nothing to say in general.
     pub fn hint(self) -> &'static str {
         match self {
-            Self::NoSpace => "free room on the engine's data root, or set a shorter gc.image_delay so that idle images go earlier",
+            Self::NoSpace => {
+                "free room on the engine's data root, or set a shorter gc.image_delay so that idle images go earlier"
+            }
             Self::PortTaken => "another process or container holds the port; ask for a dynamic port or free it",
             Self::BadCommand => "check command, args and entrypoint against what the image contains",
             Self::RegistryUnreachable => "check that the node reaches the registry and that its name resolves there",
