@@ -253,3 +253,20 @@ async fn a_start_that_hangs_is_called_off() {
     world.driver.called("forget 1").await;
     client.shutdown(false).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_driver_that_is_away_holds_up_no_other_drivers_tasks() {
+    let world = World::new();
+    let absent = Arc::new(ScriptedDriver::away());
+    let base = world.folder.path();
+    let config = ClientConfig::new(base.join("client"), base.join("alloc"), "host-a");
+    let drivers: Vec<Arc<dyn longshore_driver::Driver>> =
+        vec![Arc::clone(&world.driver) as _, Arc::clone(&absent) as _];
+    let client = Client::run(PreparedClient::read(config).unwrap(), Arc::clone(&world.server) as _, drivers);
+    world.server.list(vec![allocation(1, vec![task("web")])]);
+    world.report(1, ClientStatus::Running).await;
+    // Over means that every driver has forgotten what it held; the other one never held anything.
+    tokio::time::timeout(Duration::from_secs(10), client.shutdown(true)).await.unwrap();
+    assert!(world.driver.calls().contains(&"forget 1".to_owned()));
+    assert!(!absent.calls().contains(&"forget 1".to_owned()), "{:?}", absent.calls());
+}

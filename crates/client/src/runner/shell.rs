@@ -1,6 +1,6 @@
 //! Carries out what the core decides for one allocation: records first, then acts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -299,10 +299,13 @@ impl Runner {
         let alloc = self.core.id();
         let shared = Arc::clone(&self.shared);
         let sender = self.sender.clone();
+        // Only those that accepted it: another driver's engine, which may not be there, has no say in its end.
+        let names: BTreeSet<_> = self.core.group().tasks.iter().map(|task| task.driver.as_str()).collect();
+        let drivers: Vec<_> = names.into_iter().filter_map(|name| self.driver(name)).collect();
         self.acts.spawn(async move {
             crash_point("client.allocation_ended");
             let mut result = Ok(());
-            for driver in shared.drivers.values() {
+            for driver in drivers {
                 if let Err(error) = driver.forget(alloc, ended_at).await {
                     tracing::warn!(
                         driver = driver.name(),

@@ -260,6 +260,8 @@ struct DriverState {
 /// Runs tasks by writing their names down.
 #[derive(Default)]
 pub(crate) struct ScriptedDriver {
+    /// Its engine is not there: whatever holds or lets go fails. It goes by another name then.
+    away: bool,
     state: Mutex<DriverState>,
     changed: Notify,
 }
@@ -279,6 +281,10 @@ impl ScriptedDriver {
 
     fn call(&self, text: String) {
         self.state().calls.push(text);
+    }
+
+    pub(crate) fn away() -> Self {
+        Self { away: true, ..Self::default() }
     }
 
     pub(crate) fn calls(&self) -> Vec<String> {
@@ -321,7 +327,7 @@ impl ScriptedDriver {
 #[async_trait]
 impl Driver for ScriptedDriver {
     fn name(&self) -> &'static str {
-        "scripted"
+        if self.away { "absent" } else { "scripted" }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -415,7 +421,7 @@ impl Driver for ScriptedDriver {
 
     async fn forget(&self, alloc: AllocId, _ended_at: Timestamp) -> Result<(), DriverError> {
         self.call(format!("forget {}", alloc.as_u128()));
-        Ok(())
+        if self.away { Err(DriverError::retry("the engine is away")) } else { Ok(()) }
     }
 
     async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError> {
