@@ -274,12 +274,23 @@ impl Keeper {
     }
 
     fn decide(&mut self, content: ContentId) {
+        if self.view.names_at(content).iter().any(|name| self.taken.contains_key(name)) {
+            return self.decide_later(content);
+        }
         let Some(removal) = self.removals.get(&content) else { return };
         let allowed = self.may_remove() && (self.policy.image || removal.why == RemovalReason::Asked);
         match removal.goal.clone() {
             _ if !allowed => self.call_off(content),
             Target::Name(name) => self.decide_name(content, &name),
             Target::Content(_) => self.decide_content(content),
+        }
+    }
+
+    /// Others have brought one of its names since this look began.
+    fn decide_later(&mut self, content: ContentId) {
+        let look = self.ask_look();
+        if let Some(removal) = self.removals.get_mut(&content) {
+            removal.stage = Stage::Deciding(look);
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
     Action, Binding, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, ForeignReason, Hold, Keeper, LookId,
-    NameRecord, Owner, Want, is_private,
+    NameRecord, Owner, Record, Want, is_private,
 };
 use longshore_model::{AllocId, ContentId, ImageRef};
 
@@ -20,6 +20,8 @@ pub(crate) struct Oracle {
     newest_complete: bool,
     issued_look: LookId,
     listed_from: Option<LookId>,
+    /// The first look by which the removal of a name may be decided: one that was asked for when it was recorded.
+    decided_from: BTreeMap<ImageRef, LookId>,
     listed: bool,
     restored: bool,
     collected: bool,
@@ -64,6 +66,7 @@ impl Oracle {
         self.seen = 0;
         self.newest_look = LookId(0);
         self.newest_complete = false;
+        self.decided_from.clear();
         self.issued_look = LookId(0);
         self.listed_from = None;
         self.listed = false;
@@ -97,6 +100,18 @@ impl Oracle {
                 self.listed_from = None;
             }
             _ => {}
+        }
+    }
+
+    /// A record has been written.
+    pub(crate) fn recorded(&mut self, record: &Record) {
+        if let Some(Entry::Name(record)) = &record.entry {
+            if matches!(record.binding, Some(Binding::Removing { .. })) {
+                let next = LookId(self.issued_look.0 + 1);
+                self.decided_from.entry(record.name.clone()).or_insert(next);
+            } else {
+                self.decided_from.remove(&record.name);
+            }
         }
     }
 
@@ -377,6 +392,8 @@ impl World {
         let oracle = &self.oracle;
         self.require(oracle.restored && oracle.listed, || format!("K10: {name} removed before recovery"));
         self.require(oracle.newest_complete, || format!("K6: {name} removed on a look that could not read everything"));
+        let fresh = oracle.decided_from.get(name).is_none_or(|from| *from <= oracle.newest_look);
+        self.require(fresh, || format!("K1: {name} removed without a fresh look"));
         self.require(self.policy.image || oracle.collected, || format!("{name} removed with gc.image = false"));
         self.require(!self.policy.kept_by_others, || format!("K5: {name} removed, and another agent keeps the images"));
         self.require(name.id().is_none(), || format!("K5: {name} is removed by id"));

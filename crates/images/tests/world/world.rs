@@ -357,6 +357,7 @@ impl World {
 
     fn write(&mut self, records: &[Record]) {
         for record in records {
+            self.oracle.recorded(record);
             match &record.entry {
                 Some(entry) => {
                     assert_eq!(record.key, entry.key());
