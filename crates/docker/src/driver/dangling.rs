@@ -116,7 +116,8 @@ fn judge(
         // A mark that is not whole is nobody's that we know; another agent's whole one is that agent's.
         return if container.labels.contains_key(OWN_AGENT) { Verdict::Keep } else { Verdict::Foreign };
     };
-    let old = Timestamp::from_seconds(container.created) <= now.minus(grace);
+    // The engine tells whole seconds: it may have been made at the end of that one.
+    let old = Timestamp::from_seconds(container.created.saturating_add(1)) <= now.minus(grace);
     if identity.agent == node && old && !known.contains(&identity.task.alloc) {
         Verdict::Dangling
     } else {
@@ -147,8 +148,8 @@ mod tests {
             container
         };
         let verdict = |container: &ContainerSummary| judge(container, node, &known, grace, now);
-        assert_eq!(verdict(&container(1, 8, 300)), Verdict::Dangling);
-        assert_eq!(verdict(&container(1, 8, 299)), Verdict::Keep);
+        assert_eq!(verdict(&container(1, 8, 301)), Verdict::Dangling);
+        assert_eq!(verdict(&container(1, 8, 300)), Verdict::Keep);
         assert_eq!(verdict(&container(1, 7, 9_000)), Verdict::Keep);
         assert_eq!(verdict(&container(2, 8, 9_000)), Verdict::Keep);
         let mut nomads = container(1, 8, 9_000);

@@ -9,6 +9,7 @@ use super::shared::{Books, Shared};
 use crate::image::{EngineState, with_causes};
 
 pub(crate) async fn fingerprint(shared: &Shared) -> Fingerprint {
+    shared.see();
     let engine = &shared.engine;
     let version = match engine.version().await {
         Ok(version) => version,

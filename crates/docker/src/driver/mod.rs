@@ -7,6 +7,7 @@ mod dangling;
 mod fingerprint;
 mod first_look;
 mod handle;
+mod leftovers;
 mod lines;
 mod pumps;
 mod reports;
@@ -26,7 +27,7 @@ use longshore_model::{AllocId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
 use tokio_util::sync::CancellationToken;
 
-use self::shared::{Holding, Shared, closing};
+use self::shared::{Holding, Seen, Shared, closing};
 use crate::image::KeeperEnded;
 use crate::task::TaskConfig;
 
@@ -70,7 +71,7 @@ impl Driver for DockerDriver {
     }
 
     async fn fingerprint_changed(&self) {
-        let (mut engine, mut books) = (self.shared.engine_state.subscribe(), self.shared.books.subscribe());
+        let Seen { mut engine, mut books } = self.shared.seen_last();
         tokio::select! {
             _ = engine.changed() => {}
             _ = books.changed() => {}
@@ -127,6 +128,10 @@ impl Driver for DockerDriver {
         // Allocations of other drivers hold nothing here, and do not wait for an engine.
         if !holding.is_empty() {
             let keeping = self.shared.keeping().await?;
+            // Containers first: what still has one is not over, and its image would stay with it.
+            leftovers::end_all_of(&self.shared, alloc).await.map_err(|error| {
+                DriverError::retry(format!("could not remove what is left of allocation {alloc}")).caused_by(error)
+            })?;
             for (task, _) in holding {
                 keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
             }

@@ -43,9 +43,18 @@ pub(crate) struct Shared {
     /// The tasks of each allocation that was accepted and not forgotten, and whether they hold images.
     known: Mutex<Known>,
     pub(crate) pumps: Pumps,
+    /// What the last fingerprint was made from.
+    seen: Mutex<Option<Seen>>,
     /// Of this process only: what pulls are joined by is hashed with it.
     access_key: [u8; 32],
     pub(crate) closing: CancellationToken,
+}
+
+/// Engine and books as somebody has seen them: what changes after that is news.
+#[derive(Clone)]
+pub(crate) struct Seen {
+    pub(crate) engine: watch::Receiver<EngineState>,
+    pub(crate) books: watch::Receiver<Books>,
 }
 
 pub(crate) type Known = BTreeMap<AllocId, BTreeMap<String, Holding>>;
@@ -92,9 +101,25 @@ impl Shared {
             books: watch::Sender::new(Books::Opening { why }),
             restored: watch::Sender::new(None),
             known: Mutex::default(),
+            seen: Mutex::default(),
             access_key,
             closing: CancellationToken::new(),
         }
+    }
+
+    fn now_seen(&self) -> Seen {
+        Seen { engine: self.engine_state.subscribe(), books: self.books.subscribe() }
+    }
+
+    /// From now on what changes is news.
+    pub(crate) fn see(&self) {
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.now_seen());
+    }
+
+    /// As of the last [`Shared::see`].
+    pub(crate) fn seen_last(&self) -> Seen {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        seen.unwrap_or_else(|| self.now_seen())
     }
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {

@@ -41,8 +41,10 @@ pub(crate) async fn attempt(
         rounds += 1;
         match maker.make(&grant).await? {
             Made::Container { id, runs } => {
+                let started = maker.start(id, runs, &cancelled).await?;
+                // After the start: the look that follows would only be in its way.
                 asker.made(&grant);
-                return maker.start(id, runs, &cancelled).await;
+                return Ok(started);
             }
             Made::ImageGone if rounds < ROUNDS_MAX => {}
             Made::ImageGone => {

@@ -299,11 +299,10 @@ impl Actor {
                     running.cancel.cancel();
                 }
             }
-            Action::Grant { owner, name: _, content, name_points_at_it, fetched: _, size_bytes } => {
+            Action::Grant { owner, name: _, content, name_points_at_it, fetched, size_bytes } => {
                 crash_point("docker.grant_recorded");
-                // A look may have seen the image before its pull was told to have ended: it was brought all the same.
                 let watched = self.waiters.get(&owner).and_then(|waiter| waiter.watched.as_ref());
-                let brought = watched.map(Watched::brought);
+                let brought = watched.filter(|_| fetched).map(Watched::brought);
                 self.answer(
                     &owner,
                     Answer::Granted(Grant { content, by_name: name_points_at_it, size_bytes, brought }),

@@ -40,6 +40,9 @@ pub(crate) struct Fetch {
     pub(crate) progress: watch::Sender<Progress>,
 }
 
+/// How long a pull that nobody waits for is let to unpack what it has fetched.
+const UNPACK_MAX: Duration = Duration::from_secs(60);
+
 impl Fetch {
     pub(crate) async fn pull(self) -> Result<(), FetchFailure> {
         let (auth, source) = self.credentials().await?;
@@ -106,12 +109,18 @@ impl Fetch {
                 }
             }
         };
+        let mut work = std::pin::pin!(work);
         tokio::select! {
-            outcome = work => outcome,
-            () = self.cancel.cancelled() => {
-                Err(self.failure(FailureKind::Cancelled, "nobody waits for it any more", ""))
-            }
+            outcome = &mut work => return outcome,
+            () = self.cancel.cancelled() => {}
         }
+        let cancelled = || self.failure(FailureKind::Cancelled, "nobody waits for it any more", "");
+        // An engine that loses its caller between making the image and naming it leaves content without any name, which
+        // nobody could tell from somebody else's. So what only has to be unpacked gets its name, and goes by that.
+        if self.progress.borrow().is_all_fetched() {
+            return tokio::time::timeout(UNPACK_MAX, work).await.unwrap_or_else(|_| Err(cancelled()));
+        }
+        Err(cancelled())
     }
 
     /// Reads on until something moved. Whether the stream goes on.

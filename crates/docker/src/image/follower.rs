@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use longshore_engine::{Engine, Error as EngineError};
-use longshore_images::Event;
+use longshore_engine::{Engine, EngineEvent, Error as EngineError, EventStream};
+use longshore_images::{EngineNews, Event};
 use longshore_model::Timestamp;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::keeping::{Keeping, now};
 use super::lock::engine_key;
-use super::news::news;
+use super::news::{may_wait, news};
 
 const AGAIN_MIN: Duration = Duration::from_millis(100);
 const AGAIN_MAX: Duration = Duration::from_secs(5);
+/// How long after the making of a container the engine is looked at, if nothing else gives reason to.
+const LOOK_DELAY: Duration = Duration::from_secs(1);
 
 /// Whether the engine answers, as last seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,13 +80,35 @@ async fn follow_once(
     state.send_replace(EngineState::Answers);
     keeping.tell(Event::EngineBack);
     since.get_or_insert(from.as_nanoseconds());
-    while let Some(event) = events.next().await? {
+    let mut waiting = None;
+    loop {
+        let Some(event) = next_before(&mut events, waiting).await? else {
+            if waiting.take().is_none() {
+                return Ok(());
+            }
+            keeping.tell(Event::EngineSaw { at: now(), news: EngineNews::ContainersChanged });
+            continue;
+        };
         let at = if event.time_nano > 0 { Timestamp::from_nanoseconds(event.time_nano) } else { now() };
         // Inclusive at the engine: one more nanosecond is the next event.
         *since = Some(at.as_nanoseconds().saturating_add(1));
-        if let Some(news) = news(&event) {
-            keeping.tell(Event::EngineSaw { at, news });
+        match news(&event) {
+            Some(_) if may_wait(&event) => {
+                waiting.get_or_insert(Instant::now() + LOOK_DELAY);
+            }
+            Some(news) => {
+                waiting = None;
+                keeping.tell(Event::EngineSaw { at, news });
+            }
+            None => {}
         }
     }
-    Ok(())
+}
+
+/// The next event; none at the stream's end, or when it is time.
+async fn next_before(events: &mut EventStream, time: Option<Instant>) -> Result<Option<EngineEvent>, EngineError> {
+    match time {
+        None => events.next().await,
+        Some(time) => tokio::time::timeout_at(time, events.next()).await.unwrap_or(Ok(None)),
+    }
 }

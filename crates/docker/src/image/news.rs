@@ -31,6 +31,11 @@ pub(crate) fn news(event: &EngineEvent) -> Option<EngineNews> {
     }
 }
 
+/// Whether the look for it may wait: a container that is made is about to be started, and removals look for themselves.
+pub(crate) fn may_wait(event: &EngineEvent) -> bool {
+    event.kind == "container" && event.action == "create"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,6 +73,12 @@ impl Progress {
         self.note.clear();
     }
 
+    /// Whether nothing is left to be fetched: what is still to be done is the engine's alone.
+    pub(crate) fn is_all_fetched(&self) -> bool {
+        let fetched = |layer: &Layer| !matches!(layer.phase, Phase::Waiting | Phase::Downloading);
+        !self.layers.is_empty() && self.layers.values().all(fetched)
+    }
+
     /// Compressed bytes that were downloaded, as far as the messages told.
     pub(crate) fn downloaded_bytes(&self) -> u64 {
         self.layers.values().map(|layer| layer.current).sum()
@@ -155,6 +161,7 @@ mod tests {
     fn a_pull_in_messages() {
         let mut progress = Progress::default();
         let mut told = Vec::new();
+        assert!(!progress.is_all_fetched());
         for line in [
             r#"{"status":"Pulling from a","id":"1"}"#,
             r#"{"status":"Pulling fs layer","progressDetail":{},"id":"aa"}"#,
@@ -168,6 +175,7 @@ mod tests {
         ] {
             told.push(format!("{} {progress}", progress.clone().take(&message(line))));
             progress.take(&message(line));
+            assert_eq!(progress.is_all_fetched(), line.contains("complete") || line.contains("Digest"), "{line}");
         }
         told.push(progress.to_string());
         insta::assert_snapshot!(told.join("\n"), @r"

@@ -9,6 +9,6 @@ mod volumes;
 pub use body::BadTask;
 pub(crate) use body::{container_body, container_name};
 pub use config::{BadTaskConfig, TaskConfig, TaskLogging};
-pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_IMAGE};
+pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_ALLOCATION, OWN_IMAGE};
 #[cfg(test)]
-pub(crate) use labels::{OWN_ALLOCATION, OWN_CONFIG_HASH, OWN_TASK};
+pub(crate) use labels::{OWN_CONFIG_HASH, OWN_TASK};

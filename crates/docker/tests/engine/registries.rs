@@ -100,12 +100,12 @@ async fn silence_has_limits() {
 
     // Slow is not silent: each piece of it starts the limit anew.
     let big = longshore_harness::Image::build(&longshore_harness::ImageSetup {
-        padding_bytes: 400 << 10,
+        padding_bytes: 1 << 20,
         ..longshore_harness::ImageSetup::default()
     })
     .unwrap();
     world.registry.push(&big, "acme/big", "1").unwrap();
-    proxy.always("/blobs/", Fault::Throttle { bytes_a_second: 150 << 10 });
+    proxy.always("/blobs/", Fault::Throttle { bytes_a_second: 1 << 20 });
     let began = std::time::Instant::now();
     let (id, handle) = world.run_task(sleeper(&format!("{}/acme/big:1", proxy.host()))).await;
     assert!(began.elapsed() > Duration::from_millis(1_800), "{:?}", began.elapsed());
