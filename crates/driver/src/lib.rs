@@ -43,7 +43,8 @@ pub trait Driver: Send + Sync {
     /// The node accepts an allocation: its holds are durable when this returns. Repeating it changes nothing.
     async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError>;
 
-    /// Starts one task, once. The holds of its allocation were taken by `accept`.
+    /// Starts one task, once. The holds of its allocation were taken by `accept`. Told again with the same attempt, after a
+    /// crash, it finds what the first call made and starts nothing anew.
     async fn start(&self, request: StartRequest) -> Result<Started, DriverError>;
 
     /// Finds a task again that was started before the agent (or the driver) came back.
@@ -60,7 +61,8 @@ pub trait Driver: Send + Sync {
 
     async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError>;
 
-    /// The allocation can never start a task here again; its tasks ended at `ended_at`. Repeating it changes nothing.
+    /// The allocation can never start a task here again; its tasks ended at `ended_at`. Repeating it changes nothing. What
+    /// may be left of it without a handle (a start that a crash interrupted, a stop that came meanwhile) goes with it.
     async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError>;
 
     /// Said once after the start of the agent, when all allocations of the node's record are known.
