@@ -10,7 +10,7 @@ use longshore_harness::{
     Agent, AgentSetup, CountingProxy, Engine, Image, ImageSetup, Registry, Run, eventually, interrupt_waits, program,
     reap_leftovers,
 };
-use nix::sys::signal::{SigSet, Signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::setup;
 use crate::shell::{self, Outcome, cargo, workspace};
@@ -30,7 +30,13 @@ This shows what Longshore does with a job and with its image. It
 
 pub(crate) fn run() -> ExitCode {
     println!("{INTRODUCTION}\n");
-    let signals = watch_signals();
+    let signals = match watch_signals() {
+        Ok(signals) => signals,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
     let (installed, outcome, left) = match setup::ensure() {
         Err(error) => (Vec::new(), Err(error), Vec::new()),
         Ok(installed) => match reap_leftovers().and_then(|_| Run::start()) {
@@ -92,30 +98,30 @@ impl Signals {
     }
 }
 
-fn watch_signals() -> Signals {
-    let set = SigSet::from_iter([Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP]);
-    // Blocked before there is another thread, so that only the waiting one takes them. Children start with none blocked.
-    let blocked = set.thread_block();
+/// By handlers and not by a blocked mask: what we start would inherit the mask, and never hear a SIGTERM.
+fn watch_signals() -> Outcome<Signals> {
+    let mut taken = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| format!("could not take signals: {error}"))?;
     let interrupted = Arc::new(AtomicBool::new(false));
     let (runs, inbox) = std::sync::mpsc::channel::<Run>();
     let flag = interrupted.clone();
     thread::spawn(move || {
-        if blocked.is_err() {
-            return;
-        }
-        while let Ok(signal) = set.wait() {
+        for signal in taken.forever() {
             if flag.swap(true, Ordering::SeqCst) {
                 println!("\nAlready ending; a moment, please.");
                 continue;
             }
-            println!("\nCaught {signal}: ending the demo.");
+            println!(
+                "\nCaught {}: ending the demo.",
+                signal_hook::low_level::signal_name(signal).unwrap_or("a signal")
+            );
             interrupt_waits();
             for run in inbox.try_iter() {
                 run.end();
             }
         }
     });
-    Signals { interrupted, runs }
+    Ok(Signals { interrupted, runs })
 }
 
 fn perform(run: &Run) -> Outcome {
@@ -176,7 +182,7 @@ fn perform(run: &Run) -> Outcome {
 
     heading("Ending the agent");
     let status = agent.stop()?;
-    println!("the agent ended on SIGTERM ({status})");
+    println!("the agent ended on SIGTERM ({status}; without `leave_on_terminate` that is 1, as with Nomad)");
     Ok(())
 }
 
@@ -192,6 +198,11 @@ fn watch_image_go(run: &Run, agent: &Agent, engine: &Engine, name: &str) -> Outc
             None => Ok(()),
             Some(id) => Err(format!("it is still there ({id})")),
         }
+    })?;
+    eventually(Duration::from_secs(10), "an agent that has seen it", || {
+        let rows = agent.get("/v1/client/images").map_err(|error| error.to_string())?;
+        let known = rows.get("Images").and_then(serde_json::Value::as_array).is_none_or(|rows| !rows.is_empty());
+        if known { Err(rows.to_string()) } else { Ok(()) }
     })?;
     println!(
         "\nThe engine has no image {name} any more, {:.1} s after the job was stopped.",
