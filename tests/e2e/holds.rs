@@ -57,6 +57,13 @@ fn four_jobs_on_one_content_hold_it_four_times_and_let_go_four_times() {
         let job = jobs.remove(chance % jobs.len());
         chance /= 5;
         stop_job(&machine, &agent, job);
+        // The line follows the record: a kill between the two would take the line, and with it what is checked below.
+        let returned = 4 - jobs.len();
+        eventually(SOON, "the line of the hold that was given back", || {
+            let told = agent.log().lines().filter(|it| it.contains("hold given back")).count();
+            if told == returned { Ok(()) } else { Err(format!("{told} of {returned} lines")) }
+        })
+        .unwrap();
         agent.kill9();
         agent.resume().unwrap();
         eventually(SOON, format!("{} holds after the end of {job}", jobs.len()), || {
