@@ -108,6 +108,8 @@ pub struct Intent {
     pub archive: Option<Archive>,
     /// Set when nobody waits any more, or it failed: what still arrives before then was brought by it.
     pub late_until: Option<Timestamp>,
+    /// Until when an earlier pull or load of the name may still bring something late, after this one has ended.
+    pub earlier_until: Option<Timestamp>,
 }
 
 /// Where a name pointed before a pull or load of ours.

@@ -24,7 +24,8 @@ pub struct ActId(pub u64);
 /// What happened.
 ///
 /// What the shell owes the keeper: each `Look`, `Pull`, `Load`, `Tag` and `RemoveName` is answered by exactly one event
-/// that carries its id, whatever happens to the engine, unless the agent ends first. A lost answer is an answer.
+/// that carries its id, whatever happens to the engine, unless the agent ends first. A lost answer is an answer; a look that
+/// hangs has to be given up, because only one is out at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {

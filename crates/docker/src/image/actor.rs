@@ -4,8 +4,8 @@
 //! - A2: no action begins before the records of its step are on disk. When they cannot be written, nothing goes on until
 //!   they can: an act on the strength of a fact that a crash forgets would be worse than waiting.
 //! - A3: every look, pull, load, tag and removal is answered with one event, whatever becomes of the engine.
-//! - A4: one look at a time. What is asked for meanwhile shares the next one: many starts at once do not become as many
-//!   lists of the whole engine.
+//! - A4: a look that does not come to an end is given up ([`LOOK_MAX`]): the keeper has one out at a time, so one that
+//!   hung would hide the engine from it for ever.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use longshore_crashpoint::crash_point;
 use longshore_engine::{Class, DeleteOptions, Engine};
 use longshore_images::{
-    Action, Entry, Event, FetchFailure, FetchId, Keeper, LookId, Owner, Record, RemovalAnswer, Seen, Step, TagAnswer,
-    Want,
+    Action, Entry, Event, FetchFailure, FetchId, Keeper, LookId, Owner, Record, RemovalAnswer, Step, TagAnswer, Want,
 };
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -45,9 +44,6 @@ pub(super) struct Actor {
     wake: watch::Sender<Option<Timestamp>>,
     waiters: BTreeMap<Owner, Waiter>,
     fetches: BTreeMap<FetchId, Running>,
-    /// Asked for while another look is under way.
-    looks_asked: Vec<LookId>,
-    looking: bool,
     /// Actions whose answer is still to come.
     unanswered: usize,
     engine_up: bool,
@@ -93,6 +89,8 @@ struct Running {
     progress: watch::Receiver<Progress>,
 }
 
+/// Lists, and what is asked of each image that was not seen before. What was learnt of those stays with the looker.
+const LOOK_MAX: Duration = Duration::from_secs(120);
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(200);
 const WRITE_AGAIN_MAX: Duration = Duration::from_secs(10);
 
@@ -119,8 +117,6 @@ impl Actor {
             wake,
             waiters: BTreeMap::new(),
             fetches: BTreeMap::new(),
-            looks_asked: Vec::new(),
-            looking: false,
             unanswered: 0,
             engine_up: false,
             taking_over: None,
@@ -133,7 +129,6 @@ impl Actor {
         while let Some(message) = self.inbox.blocking_recv() {
             match message {
                 Message::Event { event, recorded } => self.take(event, recorded),
-                Message::Looked { looks, seen } => self.looked(looks, seen),
                 Message::Want { want, access, answers } => self.want(want, access, answers),
                 Message::Status(reply) => {
                     let _ = reply.send(self.status());
@@ -250,31 +245,16 @@ impl Actor {
         }
     }
 
-    /// Begins the look that answers everything which was asked for so far, unless one is under way.
-    fn look(&mut self) {
-        if self.looking || self.looks_asked.is_empty() {
-            return;
-        }
-        self.looking = true;
-        let looks = std::mem::take(&mut self.looks_asked);
+    fn look(&self, look: LookId) {
         let (looker, outside) = (self.looker.clone(), self.outside.clone());
         self.runtime.spawn(async move {
-            let seen = looker.look().await.map_err(|error| with_causes(&error));
-            let _ = outside.inbox.send(Message::Looked { looks, seen });
-        });
-    }
-
-    fn looked(&mut self, looks: Vec<LookId>, seen: Result<Seen, String>) {
-        self.looking = false;
-        // The newest first: it settles what the others were asked for.
-        for look in looks.into_iter().rev() {
-            let event = match &seen {
-                Ok(seen) => Event::Looked { look, seen: seen.clone() },
-                Err(message) => Event::LookFailed { look, message: message.clone() },
+            let event = match tokio::time::timeout(LOOK_MAX, looker.look()).await {
+                Ok(Ok(seen)) => Event::Looked { look, seen },
+                Ok(Err(error)) => Event::LookFailed { look, message: with_causes(&error) },
+                Err(_) => Event::LookFailed { look, message: format!("no full answer within {LOOK_MAX:?}") },
             };
-            self.take(event, None);
-        }
-        self.look();
+            outside.tell(event);
+        });
     }
 
     fn begin(&mut self, action: Action) {
@@ -282,10 +262,7 @@ impl Actor {
             self.unanswered += 1;
         }
         match action {
-            Action::Look { look } => {
-                self.looks_asked.push(look);
-                self.look();
-            }
+            Action::Look { look } => self.look(look),
             Action::Pull { fetch, name, owner, platform } => {
                 crash_point("docker.pull_recorded");
                 self.fetch(fetch, name, &owner, platform, false);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use longshore_engine::Engine;
-use longshore_images::{Entry, Event, Explanation, ImageStatus, LookId, Policy, Refusal, Seen, Want};
+use longshore_images::{Entry, Event, Explanation, ImageStatus, Policy, Refusal, Want};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -50,32 +50,12 @@ pub(crate) struct Status {
 }
 
 pub(super) enum Message {
-    Event {
-        event: Event,
-        recorded: Option<oneshot::Sender<()>>,
-    },
-    /// The answer to all of these looks, oldest first.
-    Looked {
-        looks: Vec<LookId>,
-        seen: Result<Seen, String>,
-    },
-    Want {
-        want: Want,
-        access: Access,
-        answers: mpsc::UnboundedSender<Answer>,
-    },
+    Event { event: Event, recorded: Option<oneshot::Sender<()>> },
+    Want { want: Want, access: Access, answers: mpsc::UnboundedSender<Answer> },
     Status(oneshot::Sender<Status>),
-    Explain {
-        name: ImageRef,
-        reply: oneshot::Sender<Option<Explanation>>,
-    },
-    TakeOver {
-        books: Books,
-        done: oneshot::Sender<()>,
-    },
-    Stop {
-        ended: oneshot::Sender<()>,
-    },
+    Explain { name: ImageRef, reply: oneshot::Sender<Option<Explanation>> },
+    TakeOver { books: Books, done: oneshot::Sender<()> },
+    Stop { ended: oneshot::Sender<()> },
 }
 
 /// What the images of an engine are kept with.

@@ -75,3 +75,24 @@ async fn what_nobody_knows_goes_after_the_grace_unless_it_is_not_ours_or_not_wan
     world.end_task(&id, &handle).await;
     assert_eq!(names(&world).len(), all.len() - 1);
 }
+
+/// A crash between create and its record leaves a container that no handle names: it goes with its allocation, not
+/// only when the sweep finds it old enough.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_start_that_was_cut_off_left_goes_with_its_allocation() {
+    let mut options = options();
+    options.gc.dangling_containers.enabled = false;
+    let mut world = World::with(options).await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, handle) = world.run_task(sleeper(&name)).await;
+    let sleep = ["sleep", "1000"];
+    let same = id.alloc.as_u128();
+    world.engine.create_container("cut-off-created", &name, &sleep, &labels(node(), same)).unwrap();
+    world.engine.run_container("cut-off-running", &name, &sleep, &labels(node(), same)).unwrap();
+    world.engine.run_container("another-agents", &name, &sleep, &labels(NodeId::from_u128(0xdef), same)).unwrap();
+    world.engine.run_container("another-allocations", &name, &sleep, &labels(node(), 900)).unwrap();
+    world.end_task(&id, &handle).await;
+    let mut left: Vec<String> = world.engine.containers().unwrap().into_iter().map(|it| it.name).collect();
+    left.sort();
+    assert_eq!(left, ["another-agents", "another-allocations"]);
+}

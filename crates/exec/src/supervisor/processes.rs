@@ -94,12 +94,18 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_there() {
-        let own = i32::try_from(std::process::id()).unwrap();
-        let found = stat(own).unwrap();
-        assert!(
-            session_members(found.session, stat(found.session).map_or(0, |leader| leader.start_ticks)).contains(&own)
-        );
-        assert!(session_members(own, found.start_ticks + 1).is_empty());
+    fn the_members_of_a_session_are_found_by_number_and_start() {
+        // A session of the test's own: that of the test may be the machine's first, which is never looked at.
+        let mut leader = std::process::Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
+        let pid = i32::try_from(leader.id()).unwrap();
+        while stat(pid).unwrap().session != pid {
+            std::thread::yield_now();
+        }
+        let started = stat(pid).unwrap().start_ticks;
+        let found = (session_members(pid, started), session_members(pid, started + 1));
+        leader.kill().unwrap();
+        leader.wait().unwrap();
+        assert_eq!(found, (vec![pid], Vec::new()));
+        assert_eq!(session_members(1, stat(1).unwrap().start_ticks), Vec::<i32>::new());
     }
 }

@@ -282,21 +282,12 @@ impl Keeper {
 
     fn start_fetch(&mut self, id: FetchId, want: Want) {
         let Want { owner, name, access, platform, archive, .. } = want;
-        let at = self.view.at(&name);
-        self.row(if at.is_some() { Row::WantedFresh } else { Row::WantedAbsent });
+        let present = self.view.at(&name).is_some();
+        self.row(if present { Row::WantedFresh } else { Row::WantedAbsent });
         self.record_lone_digests(&name);
-        let intent = Intent {
-            before: match at {
-                Some(content) => Before::At(content),
-                None if self.view.complete => Before::Absent,
-                None => Before::Unknown,
-            },
-            present_before: self.view.images().map(|i| i.id).filter(|id| self.books.content(*id).is_none()).collect(),
-            digests_before: self.digests_of_repository(&name),
-            started_at: self.now,
-            archive: archive.clone(),
-            late_until: None,
-        };
+        let earlier = self.books.name(&name).and_then(|record| record.intent.as_ref());
+        let earlier_until = earlier.and_then(|intent| intent.late_until.max(intent.earlier_until));
+        let intent = Intent { archive: archive.clone(), earlier_until, ..self.intent_from_here(&name) };
         self.books.change_name(&name, |record| record.intent = Some(intent));
         self.late_looks.remove(&name);
         self.credits.expect(&name, archive.is_some(), Some(id), None);
@@ -316,6 +307,31 @@ impl Keeper {
             done: None,
         };
         self.fetches.insert(name, fetch);
+    }
+
+    /// What is known now of where a pull or load of the name would start from.
+    fn intent_from_here(&self, name: &ImageRef) -> Intent {
+        Intent {
+            before: match self.view.at(name) {
+                Some(content) => Before::At(content),
+                None if self.view.complete => Before::Absent,
+                None => Before::Unknown,
+            },
+            present_before: self.view.images().map(|i| i.id).filter(|id| self.books.content(*id).is_none()).collect(),
+            digests_before: self.digests_of_repository(name),
+            started_at: self.now,
+            archive: None,
+            late_until: None,
+            earlier_until: None,
+        }
+    }
+
+    /// What this intent was for has arrived, or will not; what else may come late is told by another, from here.
+    fn watch_on(&mut self, name: &ImageRef, intent: &Intent) {
+        let until = intent.late_until.max(intent.earlier_until).filter(|until| *until > self.now);
+        let next = until.map(|_| Intent { late_until: until, ..self.intent_from_here(name) });
+        self.late_looks.remove(name);
+        self.books.change_name(name, |record| record.intent = next);
     }
 
     fn digests_of_repository(&self, name: &ImageRef) -> BTreeSet<ImageRef> {
@@ -409,9 +425,12 @@ impl Keeper {
                 self.tell_late(name, content);
             }
             self.obtained(name, content, &intent, fetch.taken);
+            self.watch_on(name, &intent);
         } else {
-            if result.is_ok() {
+            if fetch.taken {
                 self.books.change_name(name, |record| record.intent = None);
+            } else if result.is_ok() {
+                self.watch_on(name, &intent);
             }
             if let Some(Binding::Held { content } | Binding::Idle { content, .. }) = self.books.binding(name)
                 && fetch.taken
@@ -457,6 +476,7 @@ impl Keeper {
                     self.books.change_name(&name, |record| record.intent = None);
                 } else {
                     self.obtained(&name, content, &intent, false);
+                    self.watch_on(&name, &intent);
                 }
             } else if over {
                 self.late_looks.remove(&name);

@@ -1,17 +1,16 @@
-use std::collections::BTreeSet;
-
 use longshore_model::{ContentId, ImageRef, Timestamp};
 
 use super::{Keeper, LOOK_AGAIN, LOOK_PERIOD};
 use crate::{Action, Binding, ContentState, Fault, ForeignReason, LookId, Notice, Row, Seen, is_private, private_name};
 
-/// Which looks were asked for and are still out.
+/// Which looks were asked for and are still out. One at a time: of two that overlap, the one that was asked for later may
+/// show what was earlier.
 #[derive(Debug)]
 pub(crate) struct Looks {
     next: LookId,
-    /// Asked for, and to be issued at the end of a step in which the engine is up.
+    /// Asked for, and to be issued when the engine is up and no other is out.
     unissued: Option<LookId>,
-    outstanding: BTreeSet<LookId>,
+    outstanding: Option<LookId>,
     retry_at: Option<Timestamp>,
     periodic_at: Option<Timestamp>,
     /// Whether people have been told that the engine cannot be read in full.
@@ -23,7 +22,7 @@ impl Default for Looks {
         Self {
             next: LookId(1),
             unissued: None,
-            outstanding: BTreeSet::new(),
+            outstanding: None,
             retry_at: None,
             periodic_at: None,
             told_unreadable: false,
@@ -52,11 +51,11 @@ impl Keeper {
     }
 
     pub(super) fn issue_look(&mut self) {
-        if !self.engine_up {
+        if !self.engine_up || self.looks.outstanding.is_some() {
             return;
         }
         if let Some(look) = self.looks.unissued.take() {
-            self.looks.outstanding.insert(look);
+            self.looks.outstanding = Some(look);
             self.looks.retry_at = None;
             self.actions.push(Action::Look { look });
         }
@@ -88,7 +87,7 @@ impl Keeper {
     }
 
     pub(super) fn look_failed(&mut self, look: LookId, message: String) {
-        self.looks.outstanding.remove(&look);
+        self.looks.outstanding.take_if(|out| *out == look);
         self.look_again(message);
     }
 
@@ -101,7 +100,7 @@ impl Keeper {
     }
 
     pub(super) fn looked(&mut self, look: LookId, mut seen: Seen) {
-        self.looks.outstanding.remove(&look);
+        self.looks.outstanding.take_if(|out| *out == look);
         if look <= self.view.applied {
             return;
         }

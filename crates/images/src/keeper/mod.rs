@@ -9,6 +9,8 @@ mod looks;
 mod news;
 mod recover;
 mod remove;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;

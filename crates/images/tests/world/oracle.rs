@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
-    Action, Binding, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, ForeignReason, Hold, Keeper, LookId,
-    NameRecord, Owner, Record, Want, is_private,
+    Action, Binding, ContentState, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, ForeignReason, Hold,
+    Keeper, LookId, NameRecord, Owner, Record, Want, is_private,
 };
 use longshore_model::{AllocId, ContentId, ImageRef};
 
@@ -22,6 +22,10 @@ pub(crate) struct Oracle {
     listed_from: Option<LookId>,
     /// The first look by which the removal of a name may be decided: one that was asked for when it was recorded.
     decided_from: BTreeMap<ImageRef, LookId>,
+    /// When the removal of a name, or of the content that it stands on, was decided on, by the clock and by the time that
+    /// has really passed.
+    decided_at: BTreeMap<ImageRef, (i64, i64)>,
+    marked_at: BTreeMap<ContentId, (i64, i64)>,
     listed: bool,
     restored: bool,
     collected: bool,
@@ -104,14 +108,24 @@ impl Oracle {
     }
 
     /// A record has been written.
-    pub(crate) fn recorded(&mut self, record: &Record) {
-        if let Some(Entry::Name(record)) = &record.entry {
-            if matches!(record.binding, Some(Binding::Removing { .. })) {
+    pub(crate) fn recorded(&mut self, record: &Record, now: i64, lived: i64) {
+        match &record.entry {
+            Some(Entry::Name(record)) if matches!(record.binding, Some(Binding::Removing { .. })) => {
                 let next = LookId(self.issued_look.0 + 1);
                 self.decided_from.entry(record.name.clone()).or_insert(next);
-            } else {
-                self.decided_from.remove(&record.name);
+                self.decided_at.entry(record.name.clone()).or_insert((now, lived));
             }
+            Some(Entry::Name(record)) => {
+                self.decided_from.remove(&record.name);
+                self.decided_at.remove(&record.name);
+            }
+            Some(Entry::Content(record)) if matches!(record.state, ContentState::Marked { .. }) => {
+                self.marked_at.entry(record.id).or_insert((now, lived));
+            }
+            Some(Entry::Content(record)) => {
+                self.marked_at.remove(&record.id);
+            }
+            _ => {}
         }
     }
 
@@ -405,7 +419,9 @@ impl World {
             && !oracle.collected
         {
             let delay = self.policy.image_delay.as_nanoseconds();
-            let passed = self.now - ended_at >= delay || self.lived - lived >= delay;
+            let decided = oracle.decided_at.get(name).or(oracle.marked_at.get(&content)).copied();
+            let moments = decided.into_iter().chain([(self.now, self.lived)]);
+            let passed = moments.into_iter().any(|(now, then)| now - ended_at >= delay || then - lived >= delay);
             self.require(passed, || format!("K2: {name} removed before its delay has passed"));
         }
         self.check_provenance(name, content);
@@ -517,6 +533,7 @@ impl World {
             let in_doubt = self.oracle.heard_content.contains_key(id)
                 || names.iter().any(|name| self.oracle.heard_name.contains_key(name))
                 || self.engine.others_content.contains_key(id)
+                || names.iter().any(|name| self.engine.others_name.keys().any(|theirs| theirs.same_repository(name)))
                 || self.oracle.clock_forward;
             self.require(!leaked || in_doubt, || format!("K2: {id:?} was left nameless by us and stays"));
         }

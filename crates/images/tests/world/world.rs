@@ -361,7 +361,7 @@ impl World {
 
     fn write(&mut self, records: &[Record]) {
         for record in records {
-            self.oracle.recorded(record);
+            self.oracle.recorded(record, self.now, self.lived);
             match &record.entry {
                 Some(entry) => {
                     assert_eq!(record.key, entry.key());
