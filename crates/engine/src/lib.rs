@@ -35,8 +35,12 @@ pub use error::{Error, Limit};
 pub use frames::{Frame, FrameDecoder, LogStreamKind};
 pub use lines::LineDecoder;
 pub use model::container::{
-    Container, ContainerConfig, ContainerState, ContainerStatus, ContainerSummary, CreateContainer, CreatedContainer,
-    EndpointSettings, HostConfig, LogSettings, MountPoint, NetworkSettings, PortBinding, WaitAnswer,
+    Container, ContainerConfig, ContainerState, ContainerStatus, ContainerSummary, CreatedContainer, EndpointSettings,
+    MountPoint, NetworkSettings, WaitAnswer,
+};
+pub use model::create::{
+    BindOptions, CreateContainer, DeviceMapping, EndpointConfig, Healthcheck, HostConfig, IpamConfig, LogSettings,
+    Mount, NetworkingConfig, PortBinding, TmpfsOptions, Ulimit, VolumeDriver, VolumeOptions,
 };
 pub use model::event::{EngineEvent, EventActor};
 pub use model::image::{Image, ImageConfig, ImageRemoval, ImageSummary};

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::null_is_empty;
 
@@ -171,104 +171,6 @@ pub struct EndpointSettings {
     pub global_ipv6_address: String,
 }
 
-/// What a container is made from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct CreateContainer {
-    /// A reference, or an image's id.
-    pub image: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cmd: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entrypoint: Option<Vec<String>>,
-    pub env: Vec<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub working_dir: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub hostname: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub user: String,
-    pub labels: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "is_false")]
-    pub tty: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub open_stdin: bool,
-    /// `80/tcp` → nothing.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub exposed_ports: BTreeMap<String, BTreeMap<String, String>>,
-    pub host_config: HostConfig,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct HostConfig {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub binds: Vec<String>,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub network_mode: String,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub port_bindings: BTreeMap<String, Vec<PortBinding>>,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub cpu_shares: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub cpu_period: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub cpu_quota: i64,
-    /// Bytes.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub memory: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub memory_reservation: i64,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub memory_swap: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub memory_swappiness: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pids_limit: Option<i64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cap_add: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cap_drop: Vec<String>,
-    #[serde(skip_serializing_if = "is_false")]
-    pub privileged: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub readonly_rootfs: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub init: Option<bool>,
-    #[serde(skip_serializing_if = "is_zero")]
-    pub shm_size: i64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub extra_hosts: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dns: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dns_search: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub dns_options: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub group_add: Vec<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub sysctls: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub log_config: Option<LogSettings>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct LogSettings {
-    #[serde(rename = "Type")]
-    pub kind: String,
-    pub config: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct PortBinding {
-    #[serde(rename = "HostIp")]
-    pub host_ip: String,
-    pub host_port: String,
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct CreatedContainer {
@@ -282,12 +184,4 @@ pub struct CreatedContainer {
 #[serde(rename_all = "PascalCase")]
 pub struct WaitAnswer {
     pub status_code: i64,
-}
-
-fn is_zero(n: &i64) -> bool {
-    *n == 0
-}
-
-fn is_false(on: &bool) -> bool {
-    !*on
 }

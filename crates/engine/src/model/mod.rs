@@ -1,6 +1,7 @@
 //! What the engine says, in our own structures: unknown fields are passed over, missing and null ones are empty.
 
 pub(crate) mod container;
+pub(crate) mod create;
 pub(crate) mod event;
 pub(crate) mod image;
 pub(crate) mod progress;
