@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longshore_model::*;
+use longshore_samples as samples;
 use longshore_state::*;
 use longshore_values::GoDuration;
 
@@ -159,40 +160,11 @@ impl World {
 }
 
 fn job(key: &JobKey, variant: u64) -> Job {
-    let mut job = Job::clone(&Job::absent());
-    job.key = key.clone();
-    job.stop = false;
-    job.document_digest = variant.to_string();
-    job
+    Job { key: key.clone(), document_digest: variant.to_string(), ..samples::job(&key.id, JobType::Service, 2) }
 }
 
 fn node(id: NodeId) -> Node {
-    Node {
-        id,
-        name: id.short(),
-        datacenter: "dc1".to_owned(),
-        node_pool: "default".to_owned(),
-        class: String::new(),
-        computed_class: String::new(),
-        http_address: String::new(),
-        attributes: BTreeMap::new(),
-        meta: BTreeMap::new(),
-        links: BTreeMap::new(),
-        resources: Resources::default(),
-        reserved: Resources::default(),
-        reserved_ports: Vec::new(),
-        min_dynamic_port: 20_000,
-        max_dynamic_port: 32_000,
-        networks: Vec::new(),
-        drivers: BTreeMap::new(),
-        status: NodeStatus::Ready,
-        status_description: String::new(),
-        status_updated_at: Timestamp::NEVER,
-        eligibility: Eligibility::Eligible,
-        events: Vec::new(),
-        create_index: LogIndex::default(),
-        modify_index: LogIndex::default(),
-    }
+    Node { id, name: id.short(), ..samples::node(1) }
 }
 
 fn deployment(id: DeploymentId, job: &Job) -> Deployment {
@@ -211,45 +183,12 @@ fn deployment(id: DeploymentId, job: &Job) -> Deployment {
     }
 }
 
+/// With a static port, which no other on its node can have.
 fn allocation(id: AllocId, node: NodeId, job: &Arc<Job>, eval: EvalId) -> Allocation {
     let port = AllocatedPort { label: "http".to_owned(), value: 80, to: 0, host_ip: String::new(), is_static: true };
-    let task = AllocatedTask { cpu_mhz: 5, memory_mb: 7, memory_max_mb: 0 };
-    Allocation {
-        id,
-        eval,
-        node,
-        node_name: node.short(),
-        job: job.key.clone(),
-        job_version: job.version,
-        job_spec: Arc::clone(job),
-        group: "web".to_owned(),
-        name: Allocation::name_of(&job.key.id, "web", 0),
-        resources: AllocatedGroup {
-            tasks: BTreeMap::from([("main".to_owned(), task)]),
-            disk_mb: 3,
-            ports: vec![port],
-            ..AllocatedGroup::default()
-        },
-        desired_status: DesiredStatus::Run,
-        desired_description: String::new(),
-        desired_transition: DesiredTransition::default(),
-        client_status: ClientStatus::Pending,
-        client_description: String::new(),
-        task_states: BTreeMap::new(),
-        deployment: None,
-        deployment_status: None,
-        network_status: None,
-        previous_alloc: None,
-        next_alloc: None,
-        followup_eval: None,
-        reschedule_tracker: RescheduleTracker::default(),
-        metrics: AllocMetric::default(),
-        create_index: LogIndex::default(),
-        modify_index: LogIndex::default(),
-        alloc_modify_index: LogIndex::default(),
-        create_time: Timestamp::NEVER,
-        modify_time: Timestamp::NEVER,
-    }
+    let mut alloc = Allocation { eval, ..samples::allocation(id, node, job) };
+    alloc.resources.ports.push(port);
+    alloc
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::shell::{self, Outcome, cargo, workspace};
 const LAYERS: &[&[&str]] = &[
     &["values", "crashpoint"],
     &["model", "api"],
+    &["samples"],
     &["jobspec", "jobs", "settings", "state", "images", "driver"],
     &["scheduler", "link", "journal", "engine", "logs"],
     &["docker", "exec", "server", "client"],
@@ -30,6 +31,8 @@ const BANNED_IN_DECIDING: &[&str] = &["tokio", "hyper", "axum", "rusqlite", "nix
 
 const PREFIX: &str = "longshore-";
 const HARNESS: &str = "harness";
+/// What tests begin with.
+const SAMPLES: &str = "samples";
 
 #[derive(Debug)]
 struct Package {
@@ -106,6 +109,9 @@ fn check(package: &Package) -> Vec<Breach> {
                 }
                 continue;
             }
+            if used == SAMPLES && !dependency.only_for_tests {
+                breach(format!("`{name}` is only for tests"));
+            }
             if layer_of(used).is_none_or(|of_used| of_used >= layer) {
                 breach(format!(
                     "`{}` may only use the layers before its own, and `{used}` is in none of them",
@@ -148,6 +154,8 @@ mod tests {
         check_one("cli", "longshore-api", false, 0);
         check_one("cli", "longshore-model", false, 1);
         check_one("main", "longshore-agent", false, 0);
+        check_one("state", "longshore-samples", true, 0);
+        check_one("state", "longshore-samples", false, 1);
         check_one("brand-new", "serde", false, 1);
     }
 

@@ -11,10 +11,9 @@ use longshore_driver::{
 };
 use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink};
 use longshore_model::{
-    AllocId, AllocMetric, AllocatedGroup, AllocatedTask, Allocation, ClientStatus, DesiredStatus, DesiredTransition,
-    EphemeralDisk, EvalId, Job, JobKey, LogConfig, LogIndex, Node, NodeId, RescheduleTracker, Resources, RestartMode,
-    RestartPolicy, Task, TaskGroup, Timestamp,
+    AllocId, Allocation, Job, JobType, LogIndex, Node, NodeId, Resources, RestartPolicy, Task, TaskGroup, Timestamp,
 };
+use longshore_samples as samples;
 use longshore_values::GoDuration;
 use tokio::sync::Notify;
 
@@ -39,91 +38,25 @@ fn now() -> Timestamp {
 
 pub(crate) fn task(name: &str) -> Task {
     Task {
-        name: name.to_owned(),
         driver: "scripted".to_owned(),
-        user: String::new(),
         config: serde_json::json!({}),
-        env: BTreeMap::new(),
-        meta: BTreeMap::new(),
-        constraints: Vec::new(),
-        affinities: Vec::new(),
         resources: Resources { cpu_mhz: 100, memory_mb: 300, ..Resources::default() },
-        restart: RestartPolicy {
-            attempts: 2,
-            interval: GoDuration::minutes(30),
-            delay: GoDuration::milliseconds(10),
-            mode: RestartMode::Fail,
-        },
-        kill_timeout: GoDuration::seconds(5),
-        kill_signal: String::new(),
-        shutdown_delay: GoDuration::ZERO,
-        leader: false,
-        lifecycle: None,
-        logs: LogConfig { max_files: 10, max_file_size_mb: 10, disabled: false },
+        restart: RestartPolicy { delay: GoDuration::milliseconds(10), ..samples::RESTART },
+        ..samples::task(name)
     }
 }
 
 pub(crate) fn allocation(id: u128, tasks: Vec<Task>) -> Allocation {
-    let given = |task: &Task| {
-        let resources = task.resources;
-        (
-            task.name.clone(),
-            AllocatedTask { cpu_mhz: resources.cpu_mhz, memory_mb: resources.memory_mb, memory_max_mb: 0 },
-        )
-    };
-    let resources = AllocatedGroup { tasks: tasks.iter().map(given).collect(), ..AllocatedGroup::default() };
-    let group = TaskGroup {
-        name: "web".to_owned(),
-        count: 1,
-        constraints: Vec::new(),
-        affinities: Vec::new(),
-        spreads: Vec::new(),
-        restart: tasks[0].restart,
-        tasks,
-        reschedule: None,
-        update: None,
-        ephemeral_disk: EphemeralDisk { size_mb: 300, sticky: false, migrate: false },
-        networks: Vec::new(),
-        meta: BTreeMap::new(),
-        shutdown_delay: None,
-    };
-    let job = Job {
-        key: JobKey::new("default", "shop"),
-        name: "shop".to_owned(),
-        stop: false,
-        groups: vec![group],
-        ..Job::clone(&Job::absent())
-    };
+    let restart = tasks[0].restart;
+    let group = TaskGroup { restart, ..samples::group(tasks) };
+    let job = Job { groups: vec![group], ..samples::job("shop", JobType::Service, 1) };
     Allocation {
-        id: AllocId::from_u128(id),
-        eval: EvalId::from_u128(1),
-        node: NodeId::from_u128(7),
-        node_name: "host-a".to_owned(),
-        job: JobKey::new("default", "shop"),
-        job_version: 0,
-        job_spec: Arc::new(job),
-        group: "web".to_owned(),
-        name: "shop.web[0]".to_owned(),
-        resources,
-        desired_status: DesiredStatus::Run,
-        desired_description: String::new(),
-        desired_transition: DesiredTransition::default(),
-        client_status: ClientStatus::Pending,
-        client_description: String::new(),
-        task_states: BTreeMap::new(),
-        deployment: None,
-        deployment_status: None,
-        network_status: None,
-        previous_alloc: None,
-        next_alloc: None,
-        followup_eval: None,
-        reschedule_tracker: RescheduleTracker::default(),
-        metrics: AllocMetric::default(),
         create_index: LogIndex(5),
         modify_index: LogIndex(5),
         alloc_modify_index: LogIndex(5),
         create_time: now(),
         modify_time: now(),
+        ..samples::allocation(AllocId::from_u128(id), NodeId::from_u128(7), &Arc::new(job))
     }
 }
 
