@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::empty::{is_default, null_if_empty};
-use crate::{LogConfig, Resources};
+use crate::{LogConfig, Resources, VolumeMount};
 
 /// A service's place in a service mesh.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct ConsulProxy {
     #[serde(with = "null_if_empty")]
     pub upstreams: Vec<ConsulUpstream>,
     pub expose: Option<ConsulExposeConfig>,
+    /// Since 1.8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transparent_proxy: Option<ConsulTransparentProxy>,
     #[serde(with = "null_if_empty")]
     pub config: BTreeMap<String, Value>,
 }
@@ -51,6 +54,9 @@ pub struct ConsulUpstream {
     pub destination_name: String,
     pub destination_namespace: String,
     pub destination_peer: String,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub destination_partition: String,
     pub destination_type: String,
     pub local_bind_port: i64,
     pub datacenter: String,
@@ -105,6 +111,9 @@ pub struct SidecarTask {
     pub log_config: Option<LogConfig>,
     pub shutdown_delay: Option<GoDuration>,
     pub kill_signal: String,
+    /// Since 1.10.
+    #[serde(skip_serializing_if = "is_default")]
+    pub volume_mounts: Vec<VolumeMount>,
 }
 
 /// A way into or out of the mesh.
@@ -209,3 +218,22 @@ pub struct ConsulLinkedService {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsulMeshConfigEntry {}
+
+/// How traffic is led through the proxy without the task's knowledge.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ConsulTransparentProxy {
+    #[serde(rename = "UID")]
+    pub uid: String,
+    pub outbound_port: u64,
+    #[serde(with = "null_if_empty")]
+    pub exclude_inbound_ports: Vec<String>,
+    #[serde(with = "null_if_empty")]
+    pub exclude_outbound_ports: Vec<u64>,
+    #[serde(rename = "ExcludeOutboundCIDRs", with = "null_if_empty")]
+    pub exclude_outbound_cidrs: Vec<String>,
+    #[serde(rename = "ExcludeUIDs", with = "null_if_empty")]
+    pub exclude_uids: Vec<String>,
+    #[serde(rename = "NoDNS")]
+    pub no_dns: bool,
+}

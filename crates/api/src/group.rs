@@ -4,7 +4,7 @@ use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::empty::null_if_empty;
+use crate::empty::{is_default, null_if_empty};
 use crate::{Affinity, Constraint, NetworkResource, Service, Spread, Task, VolumeRequest};
 
 /// Tasks that are placed together, `count` times.
@@ -40,6 +40,15 @@ pub struct TaskGroup {
     pub shutdown_delay: Option<GoDuration>,
     pub stop_after_client_disconnect: Option<GoDuration>,
     pub max_client_disconnect: Option<GoDuration>,
+    /// Since 1.8; takes the place of the two above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disconnect: Option<DisconnectStrategy>,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prevent_reschedule_on_lost: Option<bool>,
+    /// Since 2.0, for batch jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_run_duration: Option<GoDuration>,
 }
 
 /// How updates roll out.
@@ -131,4 +140,21 @@ pub struct ScalingPolicy {
 #[serde(rename_all = "PascalCase", default)]
 pub struct Consul {
     pub namespace: String,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub partition: String,
+}
+
+/// What happens to allocations of a node that is not heard of any more.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct DisconnectStrategy {
+    pub lost_after: Option<GoDuration>,
+    pub stop_on_client_after: Option<GoDuration>,
+    pub replace: Option<bool>,
+    /// `keep_original`, `keep_replacement`, `best_score` or `longest_running`.
+    pub reconcile: Option<String>,
 }

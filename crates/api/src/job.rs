@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::empty::null_if_empty;
+use crate::empty::{is_default, null_if_empty};
 use crate::{Affinity, Constraint, MigrateStrategy, ReschedulePolicy, Spread, TaskGroup, UpdateStrategy};
 
 /// A job: what clients send, what the parser makes, and what is read back.
@@ -49,6 +49,9 @@ pub struct Job {
     pub reschedule: Option<ReschedulePolicy>,
     /// Request form only: for groups that say nothing.
     pub migrate: Option<MigrateStrategy>,
+    /// What web pages show about the job; since 1.8.
+    #[serde(rename = "UI", skip_serializing_if = "Option::is_none")]
+    pub ui: Option<JobUi>,
     pub dispatched: bool,
     pub dispatch_idempotency_token: Option<String>,
     /// Base64.
@@ -129,4 +132,21 @@ pub struct MultiregionRegion {
     pub node_pool: String,
     #[serde(with = "null_if_empty")]
     pub meta: BTreeMap<String, String>,
+}
+
+/// What web pages show about a job.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct JobUi {
+    pub description: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub links: Vec<JobUiLink>,
+}
+
+/// A link on a job's web page.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct JobUiLink {
+    pub label: String,
+    pub url: String,
 }

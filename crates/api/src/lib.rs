@@ -49,7 +49,7 @@ pub use connect::{
     ConsulConnect, ConsulExposeConfig, ConsulExposePath, ConsulGateway, ConsulGatewayBindAddress, ConsulGatewayProxy,
     ConsulGatewayTlsConfig, ConsulIngressConfigEntry, ConsulIngressListener, ConsulIngressService, ConsulLinkedService,
     ConsulMeshConfigEntry, ConsulMeshGateway, ConsulProxy, ConsulSidecarService, ConsulTerminatingConfigEntry,
-    ConsulUpstream, SidecarTask,
+    ConsulTransparentProxy, ConsulUpstream, SidecarTask,
 };
 pub use decode::{DecodeError, Fault, decode, from_value};
 pub use deployment::{
@@ -59,10 +59,13 @@ pub use deployment::{
 pub use diff::{FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff};
 pub use evaluation::{Evaluation, EvaluationStub};
 pub use group::{
-    Consul, EphemeralDisk, MigrateStrategy, ReschedulePolicy, RestartPolicy, ScalingPolicy, TaskGroup, UpdateStrategy,
+    Consul, DisconnectStrategy, EphemeralDisk, MigrateStrategy, ReschedulePolicy, RestartPolicy, ScalingPolicy,
+    TaskGroup, UpdateStrategy,
 };
 pub use images::{ImageExplain, ImageHolder, ImageStatus, ImagesResponse};
-pub use job::{Job, Multiregion, MultiregionRegion, MultiregionStrategy, ParameterizedJobConfig, PeriodicConfig};
+pub use job::{
+    Job, JobUi, JobUiLink, Multiregion, MultiregionRegion, MultiregionStrategy, ParameterizedJobConfig, PeriodicConfig,
+};
 pub use job_read::{JobChildrenSummary, JobListStub, JobSummary, JobVersionsResponse, TaskGroupSummary};
 pub use job_write::{
     DesiredUpdates, EvalOptions, IndexResponse, JobDeregisterResponse, JobEvaluateRequest, JobPlanRequest,
@@ -83,13 +86,13 @@ pub use node_resources::{
     NodeReservedResources, NodeResources,
 };
 pub use placement::{Affinity, Constraint, Spread, SpreadTarget};
-pub use resources::{DnsConfig, NetworkResource, Port, RequestedDevice, Resources};
+pub use resources::{CniConfig, DnsConfig, NetworkResource, Numa, Port, RequestedDevice, Resources};
 pub use routes::{Method, ROUTES, Route};
 pub use search::{SearchRequest, SearchResponse};
-pub use service::{CheckRestart, Service, ServiceCheck};
+pub use service::{CheckRestart, Service, ServiceCheck, ServiceWeights};
 pub use task::{
-    ChangeScript, DispatchPayloadConfig, LogConfig, Task, TaskArtifact, TaskCsiPluginConfig, TaskLifecycle, Template,
-    Vault, WaitConfig, WorkloadIdentity,
+    Action, ChangeScript, DispatchPayloadConfig, LogConfig, Task, TaskArtifact, TaskCsiPluginConfig, TaskLifecycle,
+    TaskSchedule, TaskScheduleCron, TaskSecret, Template, Vault, WaitConfig, WorkloadIdentity,
 };
 pub use task_state::{TaskEvent, TaskHandle, TaskState};
 pub use time::GoTime;

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::empty::{is_default, null_if_empty};
@@ -25,6 +27,12 @@ pub struct Resources {
     pub networks: Vec<NetworkResource>,
     #[serde(with = "null_if_empty")]
     pub devices: Vec<RequestedDevice>,
+    /// Since 1.7.
+    #[serde(rename = "NUMA", skip_serializing_if = "Option::is_none")]
+    pub numa: Option<Numa>,
+    /// The room of the secrets folder; since 1.9.
+    #[serde(rename = "SecretsMB", skip_serializing_if = "Option::is_none")]
+    pub secrets_mb: Option<i64>,
 }
 
 /// The network of a group, as asked for or as given.
@@ -44,6 +52,9 @@ pub struct NetworkResource {
     pub mbits: Option<i64>,
     #[serde(rename = "DNS")]
     pub dns: Option<DnsConfig>,
+    /// Since 1.8.
+    #[serde(rename = "CNI", skip_serializing_if = "Option::is_none")]
+    pub cni: Option<CniConfig>,
     /// With a number that the job names.
     #[serde(with = "null_if_empty")]
     pub reserved_ports: Vec<Port>,
@@ -62,6 +73,9 @@ pub struct Port {
     /// In the task's network: 0 for the same, -1 likewise but told to the task.
     pub to: i64,
     pub host_network: String,
+    /// Since 1.10.
+    #[serde(skip_serializing_if = "is_default")]
+    pub ignore_collision: bool,
 }
 
 /// Name resolution inside of a group's network.
@@ -87,4 +101,23 @@ pub struct RequestedDevice {
     pub constraints: Vec<Constraint>,
     #[serde(with = "null_if_empty")]
     pub affinities: Vec<Affinity>,
+}
+
+/// Where a task's memory and cores lie in relation to each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Numa {
+    /// `none`, `prefer` or `require`.
+    pub affinity: String,
+    /// Devices that must be near, too.
+    #[serde(with = "null_if_empty")]
+    pub devices: Vec<String>,
+}
+
+/// What is handed to a network plugin.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct CniConfig {
+    #[serde(with = "null_if_empty")]
+    pub args: BTreeMap<String, String>,
 }

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::ConsulConnect;
-use crate::empty::null_if_empty;
+use crate::empty::{is_default, null_if_empty};
+use crate::{ConsulConnect, WorkloadIdentity};
 
 /// Something that others find by name.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,15 @@ pub struct Service {
     pub on_update: String,
     /// `consul` or `nomad`.
     pub provider: String,
+    /// Since 1.7, as all below.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<ServiceWeights>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub kind: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<WorkloadIdentity>,
 }
 
 /// How a service's health is found out.
@@ -73,6 +82,12 @@ pub struct ServiceCheck {
     pub failures_before_critical: i64,
     pub body: String,
     pub on_update: String,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub notes: String,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub failures_before_warning: i64,
 }
 
 /// When an unhealthy check restarts its task.
@@ -82,4 +97,12 @@ pub struct CheckRestart {
     pub limit: i64,
     pub grace: Option<GoDuration>,
     pub ignore_warnings: bool,
+}
+
+/// How much of its traffic a service gets, by its health.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ServiceWeights {
+    pub passing: i64,
+    pub warning: i64,
 }

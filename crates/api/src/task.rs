@@ -4,8 +4,8 @@ use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::empty::null_if_empty;
-use crate::{Affinity, Constraint, Resources, RestartPolicy, ScalingPolicy, Service, VolumeMount};
+use crate::empty::{is_default, null_if_empty};
+use crate::{Affinity, Constraint, Consul, Resources, RestartPolicy, ScalingPolicy, Service, VolumeMount};
 
 /// One process or container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,21 @@ pub struct Task {
     #[serde(rename = "CSIPluginConfig")]
     pub csi_plugin_config: Option<TaskCsiPluginConfig>,
     pub identity: Option<WorkloadIdentity>,
+    /// Identities beside the default one; since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub identities: Vec<WorkloadIdentity>,
+    /// Commands that people may run in the task; since 1.7.
+    #[serde(skip_serializing_if = "is_default")]
+    pub actions: Vec<Action>,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consul: Option<Consul>,
+    /// When the task runs at all; since 1.8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<TaskSchedule>,
+    /// Since 1.11.
+    #[serde(skip_serializing_if = "is_default")]
+    pub secrets: Vec<TaskSecret>,
 }
 
 /// How much of a task's output is kept.
@@ -97,6 +112,12 @@ pub struct TaskArtifact {
     /// `any`, `file` or `dir`.
     pub getter_mode: Option<String>,
     pub relative_dest: Option<String>,
+    /// Since 1.7.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub getter_insecure: Option<bool>,
+    /// Give the files to the task's user; since 1.9.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chown: Option<bool>,
 }
 
 /// A file written for the task, and again when its data change.
@@ -123,6 +144,9 @@ pub struct Template {
     pub vault_grace: Option<GoDuration>,
     pub wait: Option<WaitConfig>,
     pub err_missing_key: Option<bool>,
+    /// Rendered once, then left alone; since 1.10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub once: Option<bool>,
 }
 
 /// What is run when a template has changed.
@@ -134,6 +158,9 @@ pub struct ChangeScript {
     pub args: Vec<String>,
     pub timeout: Option<GoDuration>,
     pub fail_on_error: Option<bool>,
+    /// Since 2.0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub run_on_first_render: Option<bool>,
 }
 
 /// How long to wait for data to settle.
@@ -155,14 +182,39 @@ pub struct Vault {
     pub disable_file: Option<bool>,
     pub change_mode: Option<String>,
     pub change_signal: Option<String>,
+    /// Since 1.7, as all below.
+    #[serde(skip_serializing_if = "is_default")]
+    pub role: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub cluster: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_token_expiration: Option<bool>,
 }
 
 /// How a task gets its own identity.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct WorkloadIdentity {
+    /// `default` unless given; since 1.7, as all but `env` and `file`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub name: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub audience: Vec<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub change_mode: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub change_signal: String,
     pub env: bool,
     pub file: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub filepath: String,
+    #[serde(skip_serializing_if = "is_default")]
+    pub service_name: String,
+    #[serde(rename = "TTL", skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<GoDuration>,
+    /// Since 1.10.
+    #[serde(skip_serializing_if = "is_default")]
+    pub extra_claims: BTreeMap<String, String>,
 }
 
 /// A task that is itself a storage plugin.
@@ -177,4 +229,43 @@ pub struct TaskCsiPluginConfig {
     pub mount_dir: String,
     pub stage_publish_base_dir: String,
     pub health_timeout: GoDuration,
+}
+
+/// A command that people may run in a running task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct Action {
+    pub name: String,
+    pub command: String,
+    #[serde(with = "null_if_empty")]
+    pub args: Vec<String>,
+}
+
+/// When a task runs at all.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct TaskSchedule {
+    pub cron: Option<TaskScheduleCron>,
+}
+
+/// Cron expressions of a task's start and end.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct TaskScheduleCron {
+    pub start: String,
+    pub end: String,
+    pub timezone: String,
+}
+
+/// A value fetched for the task, read as `${secret.<name>.<key>}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct TaskSecret {
+    pub name: String,
+    pub provider: String,
+    pub path: String,
+    #[serde(with = "null_if_empty")]
+    pub config: BTreeMap<String, Value>,
+    #[serde(with = "null_if_empty")]
+    pub env: BTreeMap<String, String>,
 }

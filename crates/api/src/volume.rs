@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::empty::null_if_empty;
+use crate::empty::{is_default, null_if_empty};
 
 /// A volume that a group asks for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,9 @@ pub struct VolumeRequest {
     pub attachment_mode: String,
     pub mount_options: Option<CsiMountOptions>,
     pub per_alloc: bool,
+    /// Since 1.10.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sticky: bool,
 }
 
 /// How a volume is mounted.
@@ -37,4 +40,7 @@ pub struct VolumeMount {
     pub read_only: Option<bool>,
     /// `private`, `host-to-task` or `bidirectional`.
     pub propagation_mode: Option<String>,
+    /// Since 1.10.
+    #[serde(rename = "SELinuxLabel", skip_serializing_if = "Option::is_none")]
+    pub selinux_label: Option<String>,
 }

@@ -199,6 +199,7 @@ fn network_port(port: &AllocatedPort) -> api::Port {
         value: port.value.into(),
         to: port.to.into(),
         host_network: "default".to_owned(),
+        ..api::Port::default()
     }
 }
 
@@ -232,7 +233,6 @@ pub(super) fn no_resources() -> api::Resources {
         memory_max_mb: Some(0),
         disk_mb: Some(0),
         iops: Some(0),
-        networks: Vec::new(),
-        devices: Vec::new(),
+        ..api::Resources::default()
     }
 }
