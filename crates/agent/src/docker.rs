@@ -35,7 +35,18 @@ pub(crate) fn shown(options: &Options) -> Value {
     let dangling = &gc.dangling_containers;
     json!({
         "allow_caps": options.allow_caps,
+        "allow_devices": options.allow_devices,
+        "allow_network_modes": options.allow_network_modes,
         "allow_privileged": options.allow_privileged,
+        "allow_registries": options.allow_registries,
+        "allow_runtimes": options.allow_runtimes,
+        "allow_seccomp_profiles": options.allow_seccomp_profiles,
+        "allowed_modes": {
+            "ipc": options.allowed_modes.ipc,
+            "pid": options.allowed_modes.pid,
+            "userns": options.allowed_modes.userns,
+            "uts": options.allowed_modes.uts,
+        },
         "auth": {
             "config": options.auth.config,
             "helper": options.auth.helper,
@@ -58,6 +69,7 @@ pub(crate) fn shown(options: &Options) -> Value {
         "image_pull_timeout": options.image_pull_timeout.to_string(),
         "infra_image": options.infra_image,
         "logging": { "config": options.logging.config, "type": options.logging.kind },
+        "oom_score_adj": options.oom_score_adj,
         "pids_limit": options.pids_limit,
         "pull_activity_timeout": options.pull_activity_timeout.to_string(),
         "volumes": { "enabled": options.volumes.enabled, "selinuxlabel": options.volumes.selinuxlabel },

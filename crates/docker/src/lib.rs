@@ -13,10 +13,12 @@ mod driver;
 mod error;
 mod image;
 mod options;
+mod reference;
 mod task;
 
 pub use driver::{DockerDriver, DriverSetup, FirstLook};
 pub use error::{LedgerError, LockError};
 pub use image::BadArchive;
-pub use options::{AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, VolumeOptions};
-pub use task::{BadTask, BadTaskConfig, TaskConfig, TaskLogging};
+pub use options::{AllowedModes, AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, VolumeOptions};
+pub use reference::{AGENT_OPTIONS, OptionRow, TASK_OPTIONS, reference};
+pub use task::{BadTask, BadTaskConfig, TaskConfig, TaskDevice, TaskLogging, TaskMount};

@@ -6,7 +6,8 @@ use std::time::Duration;
 use longshore_crashpoint::crash_point;
 use longshore_driver::{DriverError, StartRequest, Started, TaskAddress};
 use longshore_engine::{
-    Class, Container, ContainerStatus, CreateContainer, Error as EngineError, RemoveOptions, parse_rfc3339_nanoseconds,
+    Class, Container, ContainerStatus, CreateContainer, EndpointSettings, Error as EngineError, RemoveOptions,
+    parse_rfc3339_nanoseconds,
 };
 use longshore_model::Timestamp;
 use tokio_util::sync::CancellationToken;
@@ -28,10 +29,14 @@ pub(crate) async fn attempt(
     cancelled: CancellationToken,
 ) -> Result<Started, DriverError> {
     let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
+    // Such a variable would be cut off by the container, or refused for ever.
+    if let Some((name, _)) = request.env.iter().find(|(name, value)| name.contains('\0') || value.contains('\0')) {
+        return Err(DriverError::fatal(format!("the task's environment variable {name:?} holds a NUL byte")));
+    }
     let (body, hash) = container_body(&request, &config, &shared.options, cpus())
         .map_err(|error| DriverError::fatal(error.to_string()))?;
     let asker = Asker::new(&shared, &request, &config).await?;
-    let maker = Maker { shared: &shared, request: &request, body, hash, asker: &asker };
+    let maker = Maker { shared: &shared, request: &request, config: &config, body, hash, asker: &asker };
     let mut rounds = 0;
     loop {
         let grant = tokio::select! {
@@ -85,6 +90,7 @@ enum Found {
 struct Maker<'a> {
     shared: &'a Shared,
     request: &'a StartRequest,
+    config: &'a TaskConfig,
     body: CreateContainer,
     hash: String,
     asker: &'a Asker<'a>,
@@ -98,6 +104,8 @@ impl Maker<'_> {
         let name = container_name(&self.request.id);
         let mut by_name = grant.by_name;
         let mut name_taken = 0;
+        let attempts_max = self.config.container_exists_attempts;
+        let attempts_max = attempts_max.unwrap_or(self.shared.options.container_exists_attempts);
         loop {
             let mut body = self.body.clone();
             body.image = if by_name { self.asker.name.familiar().to_owned() } else { grant.content.to_string() };
@@ -107,7 +115,7 @@ impl Maker<'_> {
                 Err(error) => match error.class() {
                     Class::NotFound => return Ok(Made::ImageGone),
                     class @ (Class::NameTaken | Class::BeingRemoved | Class::Cut | Class::Timeout)
-                        if name_taken < self.shared.options.container_exists_attempts =>
+                        if name_taken < attempts_max =>
                     {
                         name_taken += 1;
                         // What may have been made without an answer is found under its name by the next try.
@@ -218,7 +226,7 @@ impl Maker<'_> {
         let state = HandleState { container_id: id, config_hash: self.hash.clone(), image: self.body_image() };
         Ok(Started {
             handle: state.into_handle(self.request.id.clone())?,
-            address: address(&container),
+            address: address(&container, self.config.advertise_ipv6_address),
             started_at: started_at(&container),
         })
     }
@@ -275,9 +283,40 @@ pub(crate) fn started_at(container: &Container) -> Timestamp {
     parse_rfc3339_nanoseconds(&container.state.started_at).map_or_else(now, Timestamp::from_nanoseconds)
 }
 
-/// The first network in which it has an address of its own.
-pub(crate) fn address(container: &Container) -> Option<TaskAddress> {
-    let (name, network) =
-        container.network_settings.networks.iter().find(|(_, network)| !network.ip_address.is_empty())?;
-    Some(TaskAddress { ip: network.ip_address.clone(), interface: name.clone() })
+/// Its address in the first network in which it has one of its own; the global IPv6 one when that is to be told.
+pub(crate) fn address(container: &Container, wants_ipv6: bool) -> Option<TaskAddress> {
+    let networks = &container.network_settings.networks;
+    let of = |address: fn(&EndpointSettings) -> &String| {
+        let (name, network) = networks.iter().find(|(_, network)| !address(network).is_empty())?;
+        Some(TaskAddress { ip: address(network).clone(), interface: name.clone() })
+    };
+    let ipv6 = if wants_ipv6 { of(|network| &network.global_ipv6_address) } else { None };
+    ipv6.or_else(|| of(|network| &network.ip_address))
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_engine::NetworkSettings;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(networks: &[(&str, &str, &str)], wants_ipv6: bool, expected: Option<(&str, &str)>) {
+        let networks = networks.iter().map(|(name, ipv4, ipv6)| {
+            let endpoint = EndpointSettings { ip_address: (*ipv4).to_owned(), global_ipv6_address: (*ipv6).to_owned() };
+            ((*name).to_owned(), endpoint)
+        });
+        let network_settings = NetworkSettings { networks: networks.collect(), ..NetworkSettings::default() };
+        let told = address(&Container { network_settings, ..Container::default() }, wants_ipv6);
+        let told = told.map(|address| (address.interface, address.ip));
+        assert_eq!(told, expected.map(|(interface, ip)| (interface.to_owned(), ip.to_owned())));
+    }
+
+    #[test]
+    fn the_address_that_others_are_told() {
+        check(&[("host", "", "")], false, None);
+        check(&[("a", "", ""), ("b", "10.0.0.2", "fd00::2")], false, Some(("b", "10.0.0.2")));
+        check(&[("a", "10.0.0.2", ""), ("b", "10.1.0.2", "fd00::2")], true, Some(("b", "fd00::2")));
+        check(&[("a", "10.0.0.2", "")], true, Some(("a", "10.0.0.2")));
+    }
 }

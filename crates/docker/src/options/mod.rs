@@ -20,6 +20,17 @@ pub struct Options {
     pub allow_privileged: bool,
     /// Lower case, without `cap_`; `all` stands for everything.
     pub allow_caps: Vec<String>,
+    /// Runtimes of the engine that tasks may name.
+    pub allow_runtimes: Vec<String>,
+    pub allowed_modes: AllowedModes,
+    /// Paths of devices of the host that tasks may have.
+    pub allow_devices: Vec<Glob>,
+    /// What tasks may have for a `network_mode`.
+    pub allow_network_modes: Vec<Glob>,
+    /// Registries, or whole image names with their registry, that tasks may use.
+    pub allow_registries: Vec<Glob>,
+    /// Files of the host, outside of the allocation, that tasks may name as seccomp profiles.
+    pub allow_seccomp_profiles: Vec<Glob>,
     pub infra_image: String,
     /// For how long a pull may take in all, unless the task says otherwise.
     pub image_pull_timeout: GoDuration,
@@ -28,12 +39,23 @@ pub struct Options {
     pub container_exists_attempts: u32,
     /// 0: no limit of the node's.
     pub pids_limit: i64,
+    /// For tasks that say none themselves.
+    pub oom_score_adj: i64,
     pub disable_log_collection: bool,
     pub extra_labels: Vec<Glob>,
     pub auth: AuthOptions,
     pub gc: GcOptions,
     pub volumes: VolumeOptions,
     pub logging: LoggingOptions,
+}
+
+/// Namespaces beyond the container's own that tasks may join; nothing is a word for "none".
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AllowedModes {
+    pub pid: Vec<Glob>,
+    pub ipc: Vec<Glob>,
+    pub userns: Vec<Glob>,
+    pub uts: Vec<Glob>,
 }
 
 /// Where credentials come from when a task gives none.
@@ -86,6 +108,9 @@ const ALLOW_CAPS: [&str; 13] = [
     "sys_chroot",
 ];
 
+const ALLOW_RUNTIMES: [&str; 2] = ["runc", "nvidia"];
+const ANY: [&str; 1] = ["*"];
+
 const PULL_ACTIVITY_TIMEOUT_MIN: GoDuration = GoDuration::minutes(1);
 
 impl Default for Options {
@@ -94,11 +119,18 @@ impl Default for Options {
             endpoint: None,
             allow_privileged: false,
             allow_caps: ALLOW_CAPS.iter().map(|cap| (*cap).to_owned()).collect(),
+            allow_runtimes: ALLOW_RUNTIMES.map(str::to_owned).to_vec(),
+            allowed_modes: AllowedModes::default(),
+            allow_devices: ANY.map(Glob::new).to_vec(),
+            allow_network_modes: ANY.map(Glob::new).to_vec(),
+            allow_registries: ANY.map(Glob::new).to_vec(),
+            allow_seccomp_profiles: Vec::new(),
             infra_image: format!("registry.k8s.io/pause-{}:3.3", go_arch()),
             image_pull_timeout: GoDuration::minutes(5),
             pull_activity_timeout: GoDuration::minutes(2),
             container_exists_attempts: 5,
             pids_limit: 0,
+            oom_score_adj: 0,
             disable_log_collection: false,
             extra_labels: Vec::new(),
             auth: AuthOptions::default(),
@@ -131,6 +163,12 @@ impl Options {
             endpoint: block.take_parsed("endpoint", |text| text.parse().map_err(|why| format!("{why}"))),
             allow_privileged: block.take_bool_or("allow_privileged", default.allow_privileged),
             allow_caps: capabilities(block),
+            allow_runtimes: block.take_strings_or("allow_runtimes", &ALLOW_RUNTIMES),
+            allowed_modes: block.take_block("allowed_modes", read_modes),
+            allow_devices: globs(block, "allow_devices", &ANY),
+            allow_network_modes: globs(block, "allow_network_modes", &ANY),
+            allow_registries: globs(block, "allow_registries", &ANY),
+            allow_seccomp_profiles: globs(block, "allow_seccomp_profiles", &[]),
             infra_image: read_infra_image(block, &default.infra_image),
             image_pull_timeout: positive(block, "image_pull_timeout", default.image_pull_timeout),
             pull_activity_timeout: at_least(
@@ -146,8 +184,9 @@ impl Options {
             ))
             .unwrap_or(default.container_exists_attempts),
             pids_limit: block.take_integer_or("pids_limit", default.pids_limit, 0..=i64::MAX),
+            oom_score_adj: block.take_integer_or("oom_score_adj", 0, -1_000..=1_000),
             disable_log_collection: block.take_bool_or("disable_log_collection", default.disable_log_collection),
-            extra_labels: block.take_strings_or("extra_labels", &[]).into_iter().map(Glob::new).collect(),
+            extra_labels: globs(block, "extra_labels", &[]),
             auth: block.take_block("auth", |auth| AuthOptions {
                 config: auth.take_string("config").map(PathBuf::from),
                 helper: auth.take_string("helper"),
@@ -168,8 +207,7 @@ impl Options {
 }
 
 /// Known to Nomad; nothing in this build acts on them.
-const UNUSED: [&str; 5] =
-    ["allow_runtimes", "nvidia_runtime", "oom_score_adj", "windows_allow_insecure_container_admin", "allowed_modes"];
+const UNUSED: [&str; 2] = ["nvidia_runtime", "windows_allow_insecure_container_admin"];
 
 /// Keys that people are likely to put in the wrong block.
 fn say_where_keys_belong(block: &mut Block<'_>) {
@@ -191,6 +229,39 @@ fn say_where_keys_belong(block: &mut Block<'_>) {
         ("volumes", "config { volumes { … } }, beside auth, gc and logging"),
     ] {
         block.belongs(key, place);
+    }
+}
+
+fn globs(block: &mut Block<'_>, key: &str, default: &[&str]) -> Vec<Glob> {
+    block.take_strings_or(key, default).into_iter().map(Glob::new).collect()
+}
+
+/// Each entry must be a mode itself, with stars in it or not: a lone star would be more than anybody means.
+fn read_modes(block: &mut Block<'_>) -> AllowedModes {
+    let mut modes = |key: &str, words: &[&str]| {
+        let origin = block.origin_of(key).unwrap_or(Origin::Default);
+        let given = block.take_strings_or(key, &[]);
+        for mode in &given {
+            let right = words.iter().any(|word| match word.strip_suffix("<name>") {
+                Some(prefix) => mode.strip_prefix(prefix).is_some_and(|name| !name.is_empty()),
+                None => word == mode,
+            });
+            if !right && !mode.is_empty() {
+                let summary = format!("{}: {mode:?} is no such mode", block.path_of(key));
+                block.refuse(
+                    &origin,
+                    summary,
+                    format!("modes are {}; the name may be a pattern such as container:*", words.join(", ")),
+                );
+            }
+        }
+        given.into_iter().map(Glob::new).collect()
+    };
+    AllowedModes {
+        pid: modes("pid", &["host", "container:<name>"]),
+        ipc: modes("ipc", &["none", "private", "shareable", "host", "container:<name>"]),
+        userns: modes("userns", &["host"]),
+        uts: modes("uts", &["host"]),
     }
 }
 

@@ -109,3 +109,41 @@ fn mistakes_are_refused_with_their_place() {
     hint: it belongs in config { auth { … } }, beside gc, volumes and logging
     "#);
 }
+
+#[test]
+fn the_reference_has_every_key_and_its_default() {
+    let blocks: Vec<&str> = crate::AGENT_OPTIONS.iter().filter(|row| row.kind == "block").map(|row| row.key).collect();
+    for row in crate::AGENT_OPTIONS.iter().filter(|row| row.kind != "block" && row.key != "tls") {
+        let value = match row.kind.split(',').next().unwrap() {
+            "bool" => "true",
+            "duration" => "\"2m\"",
+            "globs" | "list of texts" => "[\"host\"]",
+            "map" => "{ a = \"b\" }",
+            "number" | "-1000 to 1000" => "7",
+            "address" => "\"unix:///run/docker.sock\"",
+            _ => "\"x\"",
+        };
+        let (path, key) = row.key.rsplit_once('.').unwrap_or(("", row.key));
+        let (mut head, mut tail) = (String::new(), String::new());
+        for block in path.split('.').filter(|part| !part.is_empty()) {
+            head.push_str(&format!("{block} {{ "));
+            tail.push_str(" }");
+        }
+        let text = format!("{head}{key} = {value}{tail}");
+        let decoded = Options::decode(&tree(&text));
+        let told = told(&decoded.diagnostics);
+        assert!(!told.contains("unexpected keys"), "{text}: {told}");
+        assert!(path.is_empty() || blocks.contains(&path), "{path}");
+        assert_eq!(told.contains("cannot speak TLS"), path == "tls", "{text}: {told}");
+    }
+    let by_path = Options::decode(&tree("auth { config = \"a\" helper = \"b\" }")).effective;
+    for setting in by_path {
+        let key = setting.path.strip_prefix("plugin.docker.config.").unwrap();
+        let row = crate::AGENT_OPTIONS.iter().find(|row| key == row.key || key.starts_with(&format!("{}.", row.key)));
+        let row = row.unwrap_or_else(|| panic!("{key} is not in the reference"));
+        let value: String = setting.value.chars().filter(|letter| !"[]\"".contains(*letter)).collect();
+        if key == row.key && key != "infra_image" && !key.starts_with("auth.") {
+            assert_eq!(value.to_lowercase(), row.default, "{key}");
+        }
+    }
+}

@@ -1,19 +1,29 @@
 use std::collections::BTreeMap;
 
 use longshore_driver::{StartRequest, TaskId};
-use longshore_engine::{CreateContainer, HostConfig, LogSettings, PortBinding};
+use longshore_engine::{CreateContainer, Healthcheck, HostConfig, LogSettings};
+use longshore_model::ImageRef;
 use sha2::{Digest as _, Sha256};
 
 use super::config::TaskConfig;
 use super::labels::{OWN_CONFIG_HASH, labels};
-use super::volumes::{BadVolume, binds};
-use crate::options::{Options, capability};
+use super::network::{network_mode, networking, port_bindings};
+use super::resources::{pids_limit, set_cpu, set_memory, ulimits};
+use super::security::{capabilities, check_modes, devices, security_options};
+use super::volumes::{binds, mounts};
+use crate::options::Options;
 
 /// Why no container can be made of a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadTask {
-    #[error(transparent)]
-    Volume(#[from] BadVolume),
+    #[error("config.{key}: {why}")]
+    Wrong { key: String, why: String },
+    #[error("config.{key}: {what} is not allowed on this node (plugin \"docker\" {{ config {{ {setting} }} }})")]
+    NotAllowed { key: String, what: String, setting: &'static str },
+    #[error(
+        "config.{key}: {what} is outside of the allocation's folder, and volumes are not enabled on this node (plugin \"docker\" {{ config {{ volumes {{ enabled = true }} }} }})"
+    )]
+    HostPath { key: String, what: String },
     #[error("config.ports names {label:?}, but the group has no port of that label")]
     NoSuchPort { label: String },
     #[error(
@@ -46,6 +56,7 @@ pub(crate) fn container_body(
     options: &Options,
     cpus: u32,
 ) -> Result<(CreateContainer, String), BadTask> {
+    check_registry(config, options)?;
     let mut body = CreateContainer {
         image: String::new(),
         cmd: command(config),
@@ -54,16 +65,32 @@ pub(crate) fn container_body(
         working_dir: config.work_dir.clone(),
         hostname: config.hostname.clone(),
         user: request.user.clone(),
+        mac_address: config.mac_address.clone(),
+        healthcheck: config.healthcheck_disabled.then(|| Healthcheck { test: vec!["NONE".to_owned()] }),
         labels: labels(request, &options.extra_labels, &config.image, &config.labels),
         tty: config.tty,
         open_stdin: config.interactive,
         exposed_ports: BTreeMap::new(),
         host_config: host_config(request, config, options, cpus)?,
+        networking_config: networking(config)?,
     };
     body.exposed_ports = body.host_config.port_bindings.keys().map(|port| (port.clone(), BTreeMap::new())).collect();
     let hash = config_hash(&body).map_err(|why| BadTask::Body(why.to_string()))?;
     body.labels.insert(OWN_CONFIG_HASH.to_owned(), hash.clone());
     Ok((body, hash))
+}
+
+/// The engine pulls from wherever a job says; where that may be is the operator's to say.
+fn check_registry(config: &TaskConfig, options: &Options) -> Result<(), BadTask> {
+    // A name that cannot be read is refused where the image is asked for.
+    let Ok(name) = ImageRef::from_task_option(&config.image) else { return Ok(()) };
+    let allowed = options.allow_registries.iter();
+    let is_allowed = |text: &str| allowed.clone().any(|glob| glob.matches(text));
+    if is_allowed(name.full()) || name.registry().is_some_and(is_allowed) {
+        return Ok(());
+    }
+    let what = name.full().to_owned();
+    Err(BadTask::NotAllowed { key: "image".to_owned(), what, setting: "allow_registries = [ … ]" })
 }
 
 fn config_hash(body: &CreateContainer) -> Result<String, serde_json::Error> {
@@ -86,9 +113,23 @@ fn host_config(
         return Err(BadTask::Privileged);
     }
     let (cap_add, cap_drop) = capabilities(config, options)?;
-    let network_mode = network_mode(request, config)?;
+    check_modes(config, options)?;
+    let network_mode = network_mode(request, config, options)?;
     let mut host = HostConfig {
-        binds: binds(&request.dirs, &config.volumes, &options.volumes)?,
+        binds: binds(&request.dirs, config, &options.volumes)?,
+        mounts: mounts(&request.dirs, &config.mounts, &options.volumes)?,
+        volume_driver: config.volume_driver.clone(),
+        devices: devices(config, options)?,
+        security_opt: security_options(&request.dirs, config, options)?,
+        ulimits: ulimits(config)?,
+        storage_opt: config.storage_opt.clone(),
+        ipc_mode: config.ipc_mode.clone(),
+        pid_mode: config.pid_mode.clone(),
+        uts_mode: config.uts_mode.clone(),
+        userns_mode: config.userns_mode.clone(),
+        cgroupns_mode: config.cgroupns.clone(),
+        runtime: config.runtime.clone(),
+        oom_score_adj: config.oom_score_adj.unwrap_or(options.oom_score_adj),
         port_bindings: port_bindings(request, config, &network_mode)?,
         network_mode,
         pids_limit: Some(pids_limit(config, options)?),
@@ -110,120 +151,6 @@ fn host_config(
     set_cpu(&mut host, request, config, cpus);
     set_memory(&mut host, request, config)?;
     Ok(host)
-}
-
-/// The engine takes at most this many shares; a node with more is scaled down to it.
-const CPU_SHARES_MAX: i64 = 262_144;
-const CPU_SHARES_MIN: i64 = 2;
-const CPU_CFS_PERIOD: i64 = 100_000;
-/// The kernel refuses less than a millisecond; a small share of a large node would be less.
-const CPU_CFS_QUOTA_MIN: i64 = 1_000;
-const MB: i64 = 1 << 20;
-
-fn set_cpu(host: &mut HostConfig, request: &StartRequest, config: &TaskConfig, cpus: u32) {
-    let (asked, total) = (request.resources.cpu_mhz, request.node_cpu_mhz);
-    host.cpu_shares = if total < CPU_SHARES_MAX {
-        asked.max(CPU_SHARES_MIN)
-    } else {
-        let scaled = i128::from(asked) * i128::from(CPU_SHARES_MAX) / i128::from(total);
-        i64::try_from(scaled).unwrap_or(CPU_SHARES_MAX).max(CPU_SHARES_MIN)
-    };
-    if config.cpu_hard_limit && total > 0 {
-        let period = config.cpu_cfs_period.filter(|period| *period > 0).unwrap_or(CPU_CFS_PERIOD);
-        host.cpu_period = period;
-        // Within 53 bits: a period is at most a second, a share of the node at most 1.
-        let quota = (asked as f64 / total as f64 * period as f64) as i64 * i64::from(cpus);
-        host.cpu_quota = quota.max(CPU_CFS_QUOTA_MIN);
-    }
-}
-
-fn set_memory(host: &mut HostConfig, request: &StartRequest, config: &TaskConfig) -> Result<(), BadTask> {
-    let (asked, max) = (request.resources.memory_mb, request.resources.memory_max_mb);
-    let (limit, reserved) = match (max, config.memory_hard_limit.max(max)) {
-        (-1, _) => (0, asked),
-        (_, 0) => (asked, 0),
-        (_, high) => (high, asked),
-    };
-    if limit > 0 && reserved > limit {
-        return Err(BadTask::Memory { reserved, limit });
-    }
-    host.memory = limit * MB;
-    host.memory_reservation = reserved * MB;
-    // Equal to the memory: no swap.
-    host.memory_swap = host.memory;
-    Ok(())
-}
-
-fn pids_limit(config: &TaskConfig, options: &Options) -> Result<i64, BadTask> {
-    match (config.pids_limit, options.pids_limit) {
-        (Some(asked), limit) if limit > 0 && asked > limit => Err(BadTask::PidsLimit { asked, limit }),
-        (Some(asked), _) if asked > 0 => Ok(asked),
-        (_, limit) if limit > 0 => Ok(limit),
-        _ => Ok(-1),
-    }
-}
-
-/// What the engine gives a container that asks for nothing, beyond what Nomad allows.
-const ENGINE_ONLY_CAP: &str = "net_raw";
-
-fn capabilities(config: &TaskConfig, options: &Options) -> Result<(Vec<String>, Vec<String>), BadTask> {
-    let normal = |caps: &[String]| caps.iter().map(|cap| capability(cap)).collect::<Vec<_>>();
-    let (mut add, mut drop) = (normal(&config.cap_add), normal(&config.cap_drop));
-    let allowed = |cap: &str| options.allow_caps.iter().any(|allowed| allowed == cap || allowed == "all");
-    let excess: Vec<String> = add.iter().filter(|cap| !allowed(cap)).cloned().collect();
-    if !excess.is_empty() {
-        return Err(BadTask::Capabilities { caps: excess });
-    }
-    let defaults = Options::default().allow_caps;
-    let engine_gives = defaults.iter().map(String::as_str).chain([ENGINE_ONLY_CAP]);
-    for cap in engine_gives.filter(|cap| !allowed(cap)) {
-        if !drop.iter().any(|dropped| dropped == cap) {
-            drop.push(cap.to_owned());
-        }
-    }
-    for list in [&mut add, &mut drop] {
-        if list.iter().any(|cap| cap == "all") {
-            *list = vec!["all".to_owned()];
-        }
-    }
-    Ok((add, drop))
-}
-
-fn network_mode(request: &StartRequest, config: &TaskConfig) -> Result<String, BadTask> {
-    match request.network_mode.as_deref() {
-        // A task's own mode comes first; a group with a namespace of its own would need one that nothing makes yet.
-        Some(mode) if mode == "bridge" || mode == "none" || mode.starts_with("cni/") => {
-            Err(BadTask::GroupNetwork { mode: mode.to_owned() })
-        }
-        _ if !config.network_mode.is_empty() => Ok(config.network_mode.clone()),
-        _ => Ok("default".to_owned()),
-    }
-}
-
-fn port_bindings(
-    request: &StartRequest,
-    config: &TaskConfig,
-    network_mode: &str,
-) -> Result<BTreeMap<String, Vec<PortBinding>>, BadTask> {
-    let mut bindings: BTreeMap<String, Vec<PortBinding>> = BTreeMap::new();
-    for label in &config.ports {
-        let Some(port) = request.ports.iter().find(|port| port.label == *label) else {
-            return Err(BadTask::NoSuchPort { label: label.clone() });
-        };
-        // As in Nomad: ports belong to the container whose network is shared.
-        if network_mode.starts_with("container:") {
-            continue;
-        }
-        let inside = if port.to == 0 { port.value } else { port.to };
-        let binding = PortBinding { host_ip: port.host_ip.clone(), host_port: port.value.to_string() };
-        for protocol in ["tcp", "udp"] {
-            let of_port = bindings.entry(format!("{inside}/{protocol}")).or_default();
-            if !of_port.contains(&binding) {
-                of_port.push(binding.clone());
-            }
-        }
-    }
-    Ok(bindings)
 }
 
 fn log_settings(config: &TaskConfig, options: &Options) -> LogSettings {

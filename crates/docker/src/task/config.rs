@@ -4,7 +4,9 @@ use longshore_engine::RegistryAuth;
 use longshore_values::GoDuration;
 use serde_json::Value;
 
+use super::check::check;
 use super::fields::Fields;
+use super::mounts::{TaskDevice, TaskMount};
 
 /// A task's `config` block, decoded. `Debug` shows no password.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,7 +27,16 @@ pub struct TaskConfig {
     pub interactive: bool,
     pub tty: bool,
     pub labels: BTreeMap<String, String>,
+    /// Whether the image's own health check is switched off.
+    pub healthcheck_disabled: bool,
     pub network_mode: String,
+    /// Further names in the network of `network_mode`.
+    pub network_aliases: Vec<String>,
+    pub ipv4_address: String,
+    pub ipv6_address: String,
+    pub mac_address: String,
+    /// Whether the task's address, as others are told it, is its global IPv6 one.
+    pub advertise_ipv6_address: bool,
     pub hostname: String,
     pub extra_hosts: Vec<String>,
     pub dns_servers: Vec<String>,
@@ -35,22 +46,42 @@ pub struct TaskConfig {
     pub ports: Vec<String>,
     /// `source:destination[:mode]`.
     pub volumes: Vec<String>,
+    pub volume_driver: String,
+    /// Those of `mount`, then those of `mounts`.
+    pub mounts: Vec<TaskMount>,
+    pub devices: Vec<TaskDevice>,
+    pub storage_opt: BTreeMap<String, String>,
     pub readonly_rootfs: bool,
     /// Bytes; 0 for the engine's own.
     pub shm_size: i64,
     pub cpu_hard_limit: bool,
     /// Microseconds.
     pub cpu_cfs_period: Option<i64>,
+    /// Processors that the task may use: `0-3`, `0,2`.
+    pub cpuset_cpus: String,
     /// MB; 0 for none.
     pub memory_hard_limit: i64,
     /// `None`: the node's.
     pub pids_limit: Option<i64>,
+    /// `None`: the node's.
+    pub oom_score_adj: Option<i64>,
+    /// `soft[:hard]` by name.
+    pub ulimit: BTreeMap<String, String>,
+    pub cgroupns: String,
     pub privileged: bool,
+    pub ipc_mode: String,
+    pub pid_mode: String,
+    pub uts_mode: String,
+    pub userns_mode: String,
+    pub security_opt: Vec<String>,
+    pub runtime: String,
     pub cap_add: Vec<String>,
     pub cap_drop: Vec<String>,
     pub group_add: Vec<String>,
     pub sysctl: BTreeMap<String, String>,
     pub logging: Option<TaskLogging>,
+    /// How often a taken container name is tried again; `None`: the node's.
+    pub container_exists_attempts: Option<u32>,
 }
 
 /// The engine's own log of the container.
@@ -67,54 +98,28 @@ pub struct BadTaskConfig {
     pub problems: Vec<String>,
 }
 
-/// Known to Nomad, refused by name until this driver acts on them.
-const UNSUPPORTED: [&str; 24] = [
-    "advertise_ipv6_address",
-    "cgroupns",
-    "container_exists_attempts",
-    "cpuset_cpus",
-    "devices",
-    "healthchecks",
-    "ipc_mode",
-    "ipv4_address",
-    "ipv6_address",
-    "isolation",
-    "mac_address",
-    "mount",
-    "mounts",
-    "network_aliases",
-    "oom_score_adj",
-    "pid_mode",
-    "port_map",
-    "runtime",
-    "security_opt",
-    "storage_opt",
-    "ulimit",
-    "userns_mode",
-    "uts_mode",
-    "volume_driver",
-];
-
-/// Labels that only this driver sets.
-const RESERVED_LABELS: [&str; 2] = ["com.hashicorp.nomad.", "longshore."];
-
-const CPU_CFS_PERIOD_MAX: i64 = 1_000_000;
-
 impl TaskConfig {
     /// Decodes strictly: unknown keys, wrong kinds and options that nothing acts on are refused, by name.
     pub fn decode(config: &Value) -> Result<Self, BadTaskConfig> {
         let mut fields = Fields::new(config);
         let decoded = Self::read(&mut fields);
-        decoded.check(&mut fields);
+        check(&decoded, &mut fields);
         match fields.finish() {
             problems if problems.is_empty() => Ok(decoded),
             problems => Err(BadTaskConfig { problems }),
         }
     }
 
-    fn read(fields: &mut Fields) -> Self {
+    pub(super) fn read(fields: &mut Fields) -> Self {
         let image = fields.string("image").unwrap_or_default();
-        let config = Self {
+        let text = |fields: &mut Fields, key: &str| fields.string(key).unwrap_or_default();
+        let texts = |fields: &mut Fields, key: &str| fields.strings(key).unwrap_or_default();
+        let mut mounts = fields.blocks("mount", TaskMount::read);
+        mounts.extend(fields.blocks("mounts", TaskMount::read));
+        let attempts = fields.integer_from("container_exists_attempts", 0);
+        fields.refuse("port_map", "is for ports of the task's resources, which are no more: name the group's ports in config.ports, each with its own `to`");
+        fields.refuse("isolation", "is for containers of Windows only");
+        Self {
             image: image.strip_prefix("https://").unwrap_or(&image).to_owned(),
             image_pull_timeout: fields.duration("image_pull_timeout"),
             force_pull: fields.bool("force_pull"),
@@ -122,70 +127,54 @@ impl TaskConfig {
             auth: fields.block("auth", read_auth).filter(|auth| !auth.is_empty() || !auth.server_address.is_empty()),
             auth_soft_fail: fields.bool("auth_soft_fail"),
             command: fields.string("command"),
-            args: fields.strings("args").unwrap_or_default(),
+            args: texts(fields, "args"),
             entrypoint: fields.strings("entrypoint"),
-            work_dir: fields.string("work_dir").unwrap_or_default(),
+            work_dir: text(fields, "work_dir"),
             init: fields.bool("init"),
             interactive: fields.bool("interactive"),
             tty: fields.bool("tty"),
             labels: fields.map("labels"),
-            network_mode: fields.string("network_mode").unwrap_or_default(),
-            hostname: fields.string("hostname").unwrap_or_default(),
-            extra_hosts: fields.strings("extra_hosts").unwrap_or_default(),
-            dns_servers: fields.strings("dns_servers").unwrap_or_default(),
-            dns_search_domains: fields.strings("dns_search_domains").unwrap_or_default(),
-            dns_options: fields.strings("dns_options").unwrap_or_default(),
-            ports: fields.strings("ports").unwrap_or_default(),
-            volumes: fields.strings("volumes").unwrap_or_default(),
+            healthcheck_disabled: fields.block("healthchecks", |block| block.bool("disable")).unwrap_or(false),
+            network_mode: text(fields, "network_mode"),
+            network_aliases: texts(fields, "network_aliases"),
+            ipv4_address: text(fields, "ipv4_address"),
+            ipv6_address: text(fields, "ipv6_address"),
+            mac_address: text(fields, "mac_address"),
+            advertise_ipv6_address: fields.bool("advertise_ipv6_address"),
+            hostname: text(fields, "hostname"),
+            extra_hosts: texts(fields, "extra_hosts"),
+            dns_servers: texts(fields, "dns_servers"),
+            dns_search_domains: texts(fields, "dns_search_domains"),
+            dns_options: texts(fields, "dns_options"),
+            ports: texts(fields, "ports"),
+            volumes: texts(fields, "volumes"),
+            volume_driver: text(fields, "volume_driver"),
+            mounts,
+            devices: fields.blocks("devices", TaskDevice::read),
+            storage_opt: fields.map("storage_opt"),
             readonly_rootfs: fields.bool("readonly_rootfs"),
-            shm_size: fields.integer("shm_size").unwrap_or(0),
+            shm_size: fields.integer_from("shm_size", 0).unwrap_or(0),
             cpu_hard_limit: fields.bool("cpu_hard_limit"),
             cpu_cfs_period: fields.integer("cpu_cfs_period"),
-            memory_hard_limit: fields.integer("memory_hard_limit").unwrap_or(0),
+            cpuset_cpus: text(fields, "cpuset_cpus"),
+            memory_hard_limit: fields.integer_from("memory_hard_limit", 0).unwrap_or(0),
             pids_limit: fields.integer("pids_limit"),
+            oom_score_adj: fields.integer("oom_score_adj"),
+            ulimit: fields.map("ulimit"),
+            cgroupns: text(fields, "cgroupns"),
             privileged: fields.bool("privileged"),
-            cap_add: fields.strings("cap_add").unwrap_or_default(),
-            cap_drop: fields.strings("cap_drop").unwrap_or_default(),
-            group_add: fields.strings("group_add").unwrap_or_default(),
+            ipc_mode: text(fields, "ipc_mode"),
+            pid_mode: text(fields, "pid_mode"),
+            uts_mode: text(fields, "uts_mode"),
+            userns_mode: text(fields, "userns_mode"),
+            security_opt: texts(fields, "security_opt"),
+            runtime: text(fields, "runtime"),
+            cap_add: texts(fields, "cap_add"),
+            cap_drop: texts(fields, "cap_drop"),
+            group_add: texts(fields, "group_add"),
             sysctl: fields.map("sysctl"),
             logging: fields.block("logging", read_logging),
-        };
-        for key in UNSUPPORTED {
-            fields.refuse_unsupported(key);
-        }
-        config
-    }
-
-    fn check(&self, fields: &mut Fields) {
-        if self.image.is_empty() {
-            fields.problem("config.image is missing");
-        }
-        if let Some(command) = &self.command {
-            if command.trim().is_empty() {
-                fields.problem("config.command is blank");
-            } else if command.trim() != command {
-                fields.problem(format!("config.command {command:?} begins or ends with white space"));
-            }
-        }
-        for key in self.labels.keys() {
-            if let Some(prefix) = RESERVED_LABELS.iter().find(|prefix| key.starts_with(*prefix)) {
-                fields
-                    .problem(format!("config.labels: {key:?} cannot be set, labels of {prefix}* are the driver's own"));
-            }
-        }
-        for volume in &self.volumes {
-            if volume.split(':').count() < 2 {
-                fields.problem(format!("config.volumes: {volume:?} is not of the form source:destination[:mode]"));
-            }
-        }
-        if self.cpu_cfs_period.is_some_and(|period| !(0..=CPU_CFS_PERIOD_MAX).contains(&period)) {
-            fields.problem(format!("config.cpu_cfs_period must be between 0 and {CPU_CFS_PERIOD_MAX} microseconds"));
-        }
-        if self.shm_size < 0 {
-            fields.problem("config.shm_size must not be negative");
-        }
-        if self.memory_hard_limit < 0 {
-            fields.problem("config.memory_hard_limit must not be negative");
+            container_exists_attempts: attempts.map(|attempts| u32::try_from(attempts).unwrap_or(u32::MAX)),
         }
     }
 }
@@ -216,7 +205,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(config: Value, expected: &str) {
+    fn refused(config: Value, expected: &str) {
         let got = match TaskConfig::decode(&config) {
             Ok(_) => "good".to_owned(),
             Err(why) => why.problems.join("; "),
@@ -226,42 +215,47 @@ mod tests {
 
     #[test]
     fn strict_but_not_narrow() {
-        check(json!({"image": "redis:7"}), "good");
-        check(json!({"image": "redis:7", "ports": [], "mount": []}), "good");
-        check(json!({"image": "redis:7", "force_pull": "true", "shm_size": "64"}), "good");
-        check(json!({"image": "${meta.image}", "force_pull": "${meta.force}", "shm_size": "${meta.size}"}), "good");
-        check(json!(null), "config.image is missing");
-        check(json!([]), "config takes a block, not a list; config.image is missing");
-        check(json!({"image": "a", "comand": "x"}), "config has no key \"comand\"");
-        check(json!({"image": "a", "command": " x"}), "config.command \" x\" begins or ends with white space");
-        check(json!({"image": "a", "args": "x"}), "config.args takes a list of texts, not a text");
-        check(json!({"image": "a", "args": [["x"]]}), "config.args takes texts as its elements");
-        check(json!({"image": "a", "tty": "yes"}), "config.tty takes true or false, not a text");
-        check(
+        refused(json!({"image": "redis:7"}), "good");
+        refused(json!({"image": "redis:7", "ports": [], "mount": []}), "good");
+        refused(json!({"image": "redis:7", "force_pull": "true", "shm_size": "64"}), "good");
+        refused(json!({"image": "${meta.image}", "force_pull": "${meta.force}", "shm_size": "${meta.size}"}), "good");
+        refused(json!(null), "config.image is missing");
+        refused(json!([]), "config takes a block, not a list; config.image is missing");
+        refused(json!({"image": "a", "comand": "x"}), "config has no key \"comand\"");
+        refused(json!({"image": "a", "command": " x"}), "config.command \" x\" begins or ends with white space");
+        refused(json!({"image": "a", "args": "x"}), "config.args takes a list of texts, not a text");
+        refused(json!({"image": "a", "args": [["x"]]}), "config.args takes texts as its elements");
+        refused(json!({"image": "a", "tty": "yes"}), "config.tty takes true or false, not a text");
+        refused(
             json!({"image": "a", "volumes": ["/data"]}),
-            "config.volumes: \"/data\" is not of the form source:destination[:mode]",
+            "config.volumes[0] \"/data\" is not of the form source:destination[:mode] with an absolute destination",
         );
-        check(
-            json!({"image": "a", "runtime": "nvidia"}),
-            "config.runtime is an option that this build does not act on",
-        );
-        check(
+        refused(
             json!({"image": "a", "cpu_cfs_period": 2_000_000}),
             "config.cpu_cfs_period must be between 0 and 1000000 microseconds",
         );
-        check(
+        refused(
             json!({"image": "a", "image_pull_timeout": "0s"}),
             "config.image_pull_timeout must be longer than 0, not 0s",
         );
-        check(
+        refused(
             json!({"image": "a", "labels": {"longshore.task": "x"}}),
             "config.labels: \"longshore.task\" cannot be set, labels of longshore.* are the driver's own",
         );
-        check(
+        refused(
             json!({"image": "a", "auth": [{"username": "u"}, {"username": "v"}]}),
             "config.auth may be given once, not 2 times",
         );
-        check(json!({"image": "a", "auth": {"user": "u"}}), "config.auth has no key \"user\"");
+        refused(json!({"image": "a", "auth": {"user": "u"}}), "config.auth has no key \"user\"");
+        refused(json!({"image": "a", "load": "web\0.tar"}), "config.load holds a NUL byte");
+        refused(
+            json!({"image": "a", "args": ["-c", "x\0"], "labels": [{"a\0": 1}], "volumes": ["/a\0:/b"]}),
+            "config.args holds a NUL byte; config.labels holds a NUL byte; config.volumes holds a NUL byte",
+        );
+        refused(
+            json!({"image": "a\0", "auth": {"password": "x\0"}}),
+            "config.image holds a NUL byte; config.auth holds a NUL byte; config.image is missing",
+        );
     }
 
     #[test]
@@ -282,5 +276,18 @@ mod tests {
         assert_eq!(config, TaskConfig::decode(&as_object).unwrap());
         assert!(!format!("{config:?}").contains("pw"));
         assert_eq!(TaskConfig::decode(&json!({"image": "a", "auth": {}})).unwrap().auth, None);
+    }
+
+    #[test]
+    fn the_reference_has_every_key_and_no_other() {
+        let everything = json!({
+            "auth": {}, "healthchecks": {}, "logging": {}, "devices": [{}],
+            "mount": [{"bind_options": {}, "tmpfs_options": {}, "volume_options": {"driver_config": {}}}],
+        });
+        let mut fields = Fields::new(&everything);
+        TaskConfig::read(&mut fields);
+        let told: std::collections::BTreeSet<String> =
+            crate::TASK_OPTIONS.iter().map(|row| row.key.to_owned()).collect();
+        assert_eq!(*fields.asked(), told);
     }
 }

@@ -1,7 +1,7 @@
 //! Reads a task's `config`, a JSON object, key by key: what nobody asks for is an error, and so is a value of the wrong
 //! kind. Before a task starts, texts may still hold `${…}`, whose value nobody knows yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_values::{GoDuration, Secret};
 use serde_json::{Map, Value};
@@ -11,17 +11,45 @@ pub(crate) struct Fields {
     path: String,
     map: Map<String, Value>,
     problems: Vec<String>,
+    /// The paths that were asked for, without numbers of list elements: what the reference must tell of.
+    asked: BTreeSet<String>,
 }
 
 impl Fields {
     pub(crate) fn new(config: &Value) -> Self {
-        let mut fields = Self { path: "config".to_owned(), map: Map::new(), problems: Vec::new() };
+        let mut fields = Self::of("config".to_owned(), Map::new());
         match config {
             Value::Null => {}
             Value::Object(map) => fields.map = map.clone(),
             other => fields.problems.push(format!("config takes a block, not {}", kind(other))),
         }
         fields
+    }
+
+    fn of(path: String, map: Map<String, Value>) -> Self {
+        Self { path, map, problems: Vec::new(), asked: BTreeSet::new() }
+    }
+
+    /// Every path that was asked for up to now: `auth.username`, `mount.target`.
+    #[cfg(test)]
+    pub(crate) fn asked(&self) -> &BTreeSet<String> {
+        &self.asked
+    }
+
+    /// The path of a key, as problems name it.
+    pub(crate) fn path_of(&self, key: &str) -> String {
+        format!("{}.{key}", self.path)
+    }
+
+    /// The path of this block without `config.`.
+    pub(crate) fn key(&self) -> String {
+        self.path.strip_prefix("config.").unwrap_or_default().to_owned()
+    }
+
+    /// A word that is none of those that `key` takes.
+    pub(crate) fn wrong_word(&mut self, key: &str, given: &str, words: &[&str]) {
+        let path = self.path_of(key);
+        self.problem(format!("{path} takes one of {}, not {given:?}", words.join(", ")));
     }
 
     pub(crate) fn problem(&mut self, problem: impl Into<String>) {
@@ -40,20 +68,29 @@ impl Fields {
         }
     }
 
+    /// No path, argument, variable or label can hold a NUL byte: whoever gets one cuts there, or refuses it for ever.
     fn take(&mut self, key: &str) -> Option<Value> {
-        self.map.remove(key).filter(|value| !value.is_null())
+        self.asked.insert(key.to_owned());
+        let value = self.map.remove(key).filter(|value| !value.is_null())?;
+        if has_nul(&value) {
+            self.problems.push(format!("{}.{key} holds a NUL byte", self.path));
+            return None;
+        }
+        Some(value)
     }
 
     fn wrong(&mut self, key: &str, wanted: &str, value: &Value) {
         self.problems.push(format!("{}.{key} takes {wanted}, not {}", self.path, kind(value)));
     }
 
-    /// Refuses `key` by name when it is given: accepting it without acting on it would start something else than asked.
-    pub(crate) fn refuse_unsupported(&mut self, key: &str) {
+    /// Refuses `key` when it is given, for the reason that is told.
+    pub(crate) fn refuse(&mut self, key: &str, why: &str) {
         match self.take(key) {
             None => {}
             Some(Value::Array(items)) if items.is_empty() => {}
-            Some(_) => self.problems.push(format!("{}.{key} is an option that this build does not act on", self.path)),
+            Some(Value::Object(map)) if map.is_empty() => {}
+            Some(Value::String(text)) if text.is_empty() => {}
+            Some(_) => self.problems.push(format!("{}.{key}: {why}", self.path)),
         }
     }
 
@@ -99,6 +136,16 @@ impl Fields {
             self.wrong(key, "a whole number", &value);
         }
         integer
+    }
+
+    /// A whole number that is not below `least`.
+    pub(crate) fn integer_from(&mut self, key: &str, least: i64) -> Option<i64> {
+        let number = self.integer(key)?;
+        if number < least {
+            let path = self.path_of(key);
+            self.problem(format!("{path} must not be below {least}, which {number} is"));
+        }
+        Some(number.max(least))
     }
 
     pub(crate) fn duration(&mut self, key: &str) -> Option<GoDuration> {
@@ -154,10 +201,8 @@ impl Fields {
         match objects(&value) {
             Some(mut found) if found.len() <= 1 => {
                 let map = found.pop()?;
-                let mut inner = Fields { path: format!("{}.{key}", self.path), map, problems: Vec::new() };
-                let read = read(&mut inner);
-                self.problems.extend(inner.finish());
-                Some(read)
+                let path = self.path_of(key);
+                Some(self.inner(key, path, map, read))
             }
             Some(found) => {
                 self.problem(format!("{}.{key} may be given once, not {} times", self.path, found.len()));
@@ -169,11 +214,39 @@ impl Fields {
             }
         }
     }
+
+    /// A block that may be given several times, or a list of such blocks.
+    pub(crate) fn blocks<T>(&mut self, key: &str, read: impl Fn(&mut Fields) -> T) -> Vec<T> {
+        let Some(value) = self.take(key) else { return Vec::new() };
+        let Some(found) = objects(&value) else {
+            self.wrong(key, "a block", &value);
+            return Vec::new();
+        };
+        let paths = (0..).map(|n: usize| format!("{}.{key}[{n}]", self.path)).take(found.len()).collect::<Vec<_>>();
+        paths.into_iter().zip(found).map(|(path, map)| self.inner(key, path, map, &read)).collect()
+    }
+
+    fn inner<T>(&mut self, key: &str, path: String, map: Map<String, Value>, read: impl FnOnce(&mut Fields) -> T) -> T {
+        let mut inner = Fields::of(path, map);
+        let read = read(&mut inner);
+        self.asked.extend(inner.asked.iter().map(|asked| format!("{key}.{asked}")));
+        self.problems.extend(inner.finish());
+        read
+    }
 }
 
 /// Whether a text waits for values that are known at the start only.
 pub(crate) fn is_open(text: &str) -> bool {
     text.contains("${")
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 fn scalar(value: &Value) -> Option<String> {

@@ -1,9 +1,14 @@
 //! What a task asks for, and the container that it becomes.
 
 mod body;
+mod check;
 mod config;
 mod fields;
 mod labels;
+mod mounts;
+mod network;
+mod resources;
+mod security;
 mod volumes;
 
 pub use body::BadTask;
@@ -12,3 +17,4 @@ pub use config::{BadTaskConfig, TaskConfig, TaskLogging};
 pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_ALLOCATION, OWN_IMAGE};
 #[cfg(test)]
 pub(crate) use labels::{OWN_CONFIG_HASH, OWN_TASK};
+pub use mounts::{TaskDevice, TaskMount};

@@ -3,41 +3,68 @@
 use std::path::{Component, Path, PathBuf};
 
 use longshore_driver::TaskDirs;
+use longshore_engine::Mount;
 
+use super::body::BadTask;
+use super::config::TaskConfig;
+use super::mounts::TaskMount;
 use crate::options::VolumeOptions;
 
-/// Why a volume cannot be mounted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadVolume {
-    #[error(
-        "volume {volume:?} is outside of the allocation's folder, and volumes are not enabled on this node (plugin \"docker\" {{ config {{ volumes {{ enabled = true }} }} }})"
-    )]
-    NotAllowed { volume: String },
-    #[error("volume {volume:?} is not of the form source:destination[:mode]")]
-    Form { volume: String },
-}
-
 /// The binds of a task: its allocation's folders first, then its own volumes.
-pub(crate) fn binds(dirs: &TaskDirs, volumes: &[String], options: &VolumeOptions) -> Result<Vec<String>, BadVolume> {
+pub(super) fn binds(dirs: &TaskDirs, config: &TaskConfig, options: &VolumeOptions) -> Result<Vec<String>, BadTask> {
     let label = options.selinuxlabel.as_deref();
     let mut binds = vec![
         bind(&dirs.shared_alloc, "/alloc", None, label),
         bind(&dirs.local, "/local", None, label),
         bind(&dirs.secrets, "/secrets", None, label),
     ];
-    for volume in volumes {
+    if !config.volume_driver.is_empty() && !options.enabled {
+        return Err(volumes_only("volume_driver".to_owned(), format!("driver {:?}", config.volume_driver)));
+    }
+    for (n, volume) in config.volumes.iter().enumerate() {
+        let key = format!("volumes[{n}]");
         let mut parts = volume.split(':');
         let (Some(source), Some(destination)) = (parts.next(), parts.next()) else {
-            return Err(BadVolume::Form { volume: volume.clone() });
+            let why = format!("{volume:?} is not of the form source:destination[:mode]");
+            return Err(BadTask::Wrong { key, why });
         };
         let mode = parts.next().filter(|mode| !mode.is_empty());
-        let source = lexically_clean(&dirs.task.join(source));
-        if !options.enabled && !is_beneath(&source, &dirs.alloc_root) {
-            return Err(BadVolume::NotAllowed { volume: volume.clone() });
+        if !config.volume_driver.is_empty() {
+            // The name of a volume of that driver.
+            binds.push(bind(&lexically_clean(Path::new(source)), destination, mode, label));
+            continue;
         }
+        let source = host_path(dirs, source, options).ok_or(BadTask::HostPath { key, what: format!("{volume:?}") })?;
         binds.push(bind(&source, destination, mode, label));
     }
     Ok(binds)
+}
+
+/// The mounts of a task.
+pub(super) fn mounts(dirs: &TaskDirs, mounts: &[TaskMount], options: &VolumeOptions) -> Result<Vec<Mount>, BadTask> {
+    let mounts = mounts.iter().map(|mount| {
+        if mount.is_bind() {
+            let key = format!("{}.source", mount.key);
+            let what = format!("{:?}", mount.source);
+            let source = host_path(dirs, &mount.source, options).ok_or(BadTask::HostPath { key, what })?;
+            Ok(mount.for_engine(source.display().to_string()))
+        } else if mount.is_tmpfs() || options.enabled {
+            Ok(mount.for_engine(mount.source.clone()))
+        } else {
+            Err(volumes_only(format!("{}.type", mount.key), format!("a mount of type {:?}", mount.kind)))
+        }
+    });
+    mounts.collect()
+}
+
+fn volumes_only(key: String, what: String) -> BadTask {
+    BadTask::NotAllowed { key, what, setting: "volumes { enabled = true }" }
+}
+
+/// The path on the host that a task means, when it may have it. Relative ones begin in the task's folder.
+fn host_path(dirs: &TaskDirs, source: &str, options: &VolumeOptions) -> Option<PathBuf> {
+    let source = lexically_clean(&dirs.task.join(source));
+    (options.enabled || is_beneath(&source, &dirs.alloc_root)).then_some(source)
 }
 
 fn bind(source: &Path, destination: &str, mode: Option<&str>, label: Option<&str>) -> String {
@@ -51,7 +78,7 @@ fn bind(source: &Path, destination: &str, mode: Option<&str>, label: Option<&str
 }
 
 /// Without `.` and `..`, as far as the text tells.
-fn lexically_clean(path: &Path) -> PathBuf {
+pub(super) fn lexically_clean(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {
@@ -66,7 +93,7 @@ fn lexically_clean(path: &Path) -> PathBuf {
 }
 
 /// Whether `path` lies in `root`, links followed as far as it exists: a task may have made one that leads out.
-fn is_beneath(path: &Path, root: &Path) -> bool {
+pub(super) fn is_beneath(path: &Path, root: &Path) -> bool {
     let Ok(root) = root.canonicalize() else { return false };
     let mut existing = path;
     loop {
@@ -113,23 +140,42 @@ mod tests {
         std::os::unix::fs::symlink("/nowhere/x", root.join("web/broken")).unwrap();
         let off = VolumeOptions::default();
         let on = VolumeOptions { enabled: true, selinuxlabel: Some("z".to_owned()) };
-        let check = |volume: &str, allowed: bool, bind: &str| {
-            let volumes = [volume.to_owned()];
-            let expected = if allowed {
-                Ok(bind.replace("ROOT", &root.display().to_string()))
-            } else {
-                Err(BadVolume::NotAllowed { volume: volume.to_owned() })
+        let config = |volume: &str| TaskConfig { volumes: vec![volume.to_owned()], ..TaskConfig::default() };
+        let check = |source: &str, expected: Option<&str>| {
+            let expected = expected.map(|path| path.replace("ROOT", &root.display().to_string()));
+            let volume = format!("{source}:/x:ro");
+            let got = binds(&dirs, &config(&volume), &off).map(|mut binds| binds.pop().unwrap());
+            let refused = |key: &str, what: &str| BadTask::HostPath { key: key.to_owned(), what: format!("{what:?}") };
+            match &expected {
+                Some(path) => assert_eq!(got, Ok(format!("{path}:/x:ro"))),
+                None => assert_eq!(got, Err(refused("volumes[0]", &volume))),
+            }
+            let mount = TaskMount {
+                key: "mount[0]".to_owned(),
+                kind: "bind".to_owned(),
+                source: source.to_owned(),
+                target: "/x".to_owned(),
+                ..TaskMount::default()
             };
-            assert_eq!(binds(&dirs, &volumes, &off).map(|mut binds| binds.pop().unwrap()), expected, "{volume}");
+            let got = mounts(&dirs, &[mount], &off).map(|mut mounts| mounts.pop().unwrap().source);
+            assert_eq!(got, expected.ok_or_else(|| refused("mount[0].source", source)), "{source}");
         };
-        check("local/data:/data", true, "ROOT/web/local/data:/data");
-        check("local:/data:ro", true, "ROOT/web/local:/data:ro");
-        check("../alloc/x:/x", true, "ROOT/alloc/x:/x");
-        check("../../x:/x", false, "");
-        check("/etc:/x", false, "");
-        check("link/passwd:/x", false, "");
-        check("broken:/x", false, "");
-        let all = binds(&dirs, &["/etc:/x:ro".to_owned()], &on).unwrap();
+        check("local/data", Some("ROOT/web/local/data"));
+        check("local", Some("ROOT/web/local"));
+        check("./local/../local", Some("ROOT/web/local"));
+        check("../alloc/x", Some("ROOT/alloc/x"));
+        check("../../x", None);
+        check("local/../../../x", None);
+        check("/etc", None);
+        check("//etc", None);
+        check("/", None);
+        check("link/passwd", None);
+        check("link", None);
+        check("broken", None);
+        // The allocation's own folder, by its absolute path.
+        check(&format!("{}/web/local", root.display()), Some("ROOT/web/local"));
+        check(&format!("{}-other", root.display()), None);
+        let all = binds(&dirs, &config("/etc:/x:ro"), &on).unwrap();
         assert_eq!(all.last().unwrap(), "/etc:/x:ro,z");
         assert_eq!(all[0], format!("{}/alloc:/alloc:z", root.display()));
     }

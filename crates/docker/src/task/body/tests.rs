@@ -4,6 +4,7 @@ use longshore_values::Glob;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::task::resources::MB;
 
 fn request() -> StartRequest {
     let root = std::path::PathBuf::from("/data/alloc/1");
