@@ -1,6 +1,8 @@
-//! Follows an evaluation, and the deployment that it belongs to, until both have ended. Waits by blocking queries.
+//! Follows an evaluation, and the deployment that it belongs to, until both have ended or the person leaves. Waits by
+//! blocking queries.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::time::Duration;
 
 use longshore_api::{AllocListStub, Deployment, Evaluation};
@@ -26,6 +28,8 @@ pub(crate) enum Ended {
     NoRoom,
     /// The evaluation or the deployment failed, or could not be followed.
     Badly,
+    /// The person left by Ctrl-C.
+    Left,
 }
 
 impl Ended {
@@ -34,6 +38,8 @@ impl Ended {
             Self::Well => 0,
             Self::Badly => 1,
             Self::NoRoom => 2,
+            // What a shell tells of a program that SIGINT ended.
+            Self::Left => 130,
         }
     }
 }
@@ -140,8 +146,86 @@ fn failed(ui: &mut Ui, verbose: bool, doing: &str, why: &ClientError) -> Ended {
     Ended::Badly
 }
 
-/// Follows an evaluation, those that come after it, and its deployment.
-pub(crate) async fn evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool, cancelled: Cancelled) -> Ended {
+/// A person's look at what the server does meanwhile.
+pub(crate) struct Monitor<'a> {
+    pub(crate) ui: &'a mut Ui,
+    pub(crate) client: &'a Client,
+    /// The name that the program was called by.
+    pub(crate) program: &'a str,
+    pub(crate) verbose: bool,
+    pub(crate) cancelled: Cancelled,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Followed {
+    Evaluation(String),
+    Deployment(String),
+}
+
+impl Monitor<'_> {
+    /// Follows an evaluation, those that come after it, and its deployment.
+    pub(crate) async fn evaluation(self, id: &str) -> Ended {
+        self.follow(Followed::Evaluation(id.to_owned()), interrupted()).await
+    }
+
+    /// Follows a deployment, and where it is rolled back the one that does so.
+    pub(crate) async fn deployment(self, id: &str) -> Ended {
+        self.follow(Followed::Deployment(id.to_owned()), interrupted()).await
+    }
+
+    /// The same, until `interrupted` returns.
+    pub(crate) async fn follow(mut self, first: Followed, interrupted: impl Future<Output = ()>) -> Ended {
+        let mut followed = first.clone();
+        let ended = tokio::select! {
+            ended = self.follow_to_end(first, &mut followed) => Some(ended),
+            () = interrupted => None,
+        };
+        ended.unwrap_or_else(|| self.leave(&followed))
+    }
+
+    async fn follow_to_end(&mut self, first: Followed, followed: &mut Followed) -> Ended {
+        let Self { ui, client, verbose, cancelled, .. } = self;
+        match first {
+            Followed::Evaluation(id) => evaluation(ui, client, &id, *verbose, *cancelled, followed).await,
+            Followed::Deployment(id) => deployment(ui, client, &id, *verbose, *cancelled, followed).await,
+        }
+    }
+
+    /// What goes on without being looked at, and how to look again.
+    fn leave(&mut self, followed: &Followed) -> Ended {
+        let view = self.ui.view(self.verbose);
+        let (what, id, command) = match followed {
+            Followed::Evaluation(id) => ("evaluation", view.id(id), "eval status"),
+            Followed::Deployment(id) => ("deployment", view.id(id), "deployment status"),
+        };
+        if self.ui.terminal {
+            // Behind the `^C` that the terminal shows.
+            self.ui.note("");
+        }
+        let (clock, program) = (view.clock(), self.program);
+        self.ui.note(&format!("==> {clock}: No longer monitored: {what} {id:?} goes on."));
+        self.ui.note(&format!("    {clock}: To look again: {program} {command} -monitor {id}"));
+        Ended::Left
+    }
+}
+
+/// Returns when the person presses Ctrl-C.
+async fn interrupted() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        // Then it ends the process, as it does without a handler.
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn evaluation(
+    ui: &mut Ui,
+    client: &Client,
+    id: &str,
+    verbose: bool,
+    cancelled: Cancelled,
+    followed: &mut Followed,
+) -> Ended {
     let mut id = id.to_owned();
     heading(ui, verbose, &format!("Monitoring evaluation {:?}", ui.view(verbose).id(&id).to_owned()));
     let mut ended = Ended::Well;
@@ -159,14 +243,30 @@ pub(crate) async fn evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: 
             if eval.deployment_id.is_empty() {
                 return ended;
             }
-            let followed = deployment(ui, client, &eval.deployment_id, verbose, cancelled).await;
-            return if followed == Ended::Well { ended } else { followed };
+            if ended == Ended::NoRoom {
+                for line in way_out(&eval) {
+                    detail(ui, verbose, line);
+                }
+            }
+            let of_deployment = deployment(ui, client, &eval.deployment_id, verbose, cancelled, followed).await;
+            return if of_deployment == Ended::Well { ended } else { of_deployment };
         }
         let next = ui.view(verbose).id(&eval.next_eval).to_owned();
         let after = if eval.wait.is_zero() { String::new() } else { format!(" in {}", eval.wait) };
         heading(ui, verbose, &format!("Monitoring next evaluation {next:?}{after}"));
         id = eval.next_eval;
+        *followed = Followed::Evaluation(id.clone());
     }
+}
+
+/// How a deployment that waits for room goes on, and how not to wait for it.
+fn way_out(eval: &Evaluation) -> [&'static str; 2] {
+    let goes_on = if eval.failed_tg_allocs.values().any(|metric| metric.nodes_exhausted > 0) {
+        "It goes on when there is room: when other jobs end or shrink, a node joins, or this job is run again asking for less"
+    } else {
+        "It goes on when a node that fits joins or becomes eligible, or when this job is run again asking for other nodes"
+    };
+    [goes_on, "Until then this waits. Ctrl-C leaves the job as it is; run with -detach nothing is waited for"]
 }
 
 async fn one_evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Evaluation, ClientError> {
@@ -192,7 +292,15 @@ async fn one_evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -
 }
 
 /// Follows a deployment to its end; where a failed one is rolled back, the one that does so too.
-pub(crate) async fn deployment(ui: &mut Ui, client: &Client, id: &str, verbose: bool, cancelled: Cancelled) -> Ended {
+async fn deployment(
+    ui: &mut Ui,
+    client: &Client,
+    id: &str,
+    verbose: bool,
+    cancelled: Cancelled,
+    followed: &mut Followed,
+) -> Ended {
+    *followed = Followed::Deployment(id.to_owned());
     heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(id).to_owned()));
     let first = match one_deployment(ui, client, id, verbose).await {
         Ok(deployment) => deployment,
@@ -206,6 +314,7 @@ pub(crate) async fn deployment(ui: &mut Ui, client: &Client, id: &str, verbose: 
     }
     match rollback(client, &first).await {
         Ok(Some(next)) => {
+            *followed = Followed::Deployment(next.clone());
             heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(&next).to_owned()));
             if let Err(why) = one_deployment(ui, client, &next, verbose).await {
                 return failed(ui, verbose, "Error fetching deployment", &why);

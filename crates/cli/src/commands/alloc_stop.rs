@@ -2,7 +2,7 @@ use longshore_api::AllocStopResponse;
 
 use crate::commands::{Context, Outcome};
 use crate::failure::While;
-use crate::monitor::{self, Cancelled};
+use crate::monitor::Cancelled;
 use crate::resolve::one_allocation;
 
 pub(super) async fn run(context: &mut Context) -> Outcome {
@@ -17,6 +17,5 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
         context.ui.line(&answer.eval_id);
         return Ok(0);
     }
-    let verbose = context.verbose();
-    Ok(monitor::evaluation(&mut context.ui, &client, &answer.eval_id, verbose, Cancelled::IsFailure).await.code())
+    Ok(context.monitor(&client, Cancelled::IsFailure).evaluation(&answer.eval_id).await.code())
 }

@@ -3,7 +3,7 @@ use longshore_api::{Deployment, DeploymentFailRequest, DeploymentUpdateResponse}
 use crate::commands::{Context, Outcome};
 use crate::failure::{Failure, While};
 use crate::json::formatted;
-use crate::monitor::{self, Cancelled};
+use crate::monitor::Cancelled;
 use crate::render::deployment;
 use crate::resolve::one_deployment;
 
@@ -46,8 +46,7 @@ pub(super) async fn one(context: &mut Context, prefix: &str) -> Outcome {
     let found = one_deployment(&context.client, &context.view(), prefix).await?;
     let client = context.client.in_namespace(&found.namespace);
     if context.given.switch("monitor") {
-        let verbose = context.verbose();
-        let ended = monitor::deployment(&mut context.ui, &client, &found.id, verbose, Cancelled::IsFailure).await;
+        let ended = context.monitor(&client, Cancelled::IsFailure).deployment(&found.id).await;
         return Ok(ended.code());
     }
     let text = if json || template.is_some() {
@@ -80,7 +79,6 @@ pub(super) async fn fail(context: &mut Context) -> Outcome {
         return Ok(0);
     }
     context.ui.line("");
-    let verbose = context.verbose();
-    let ended = monitor::evaluation(&mut context.ui, &client, &answer.eval_id, verbose, Cancelled::IsExpected).await;
+    let ended = context.monitor(&client, Cancelled::IsExpected).evaluation(&answer.eval_id).await;
     Ok(ended.code())
 }

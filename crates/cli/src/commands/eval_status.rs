@@ -1,7 +1,7 @@
 use crate::commands::{Context, Outcome};
 use crate::failure::{Failure, While};
 use crate::json::formatted;
-use crate::monitor::{self, Cancelled};
+use crate::monitor::Cancelled;
 use crate::render::eval;
 use crate::resolve::one_evaluation;
 
@@ -28,8 +28,7 @@ pub(super) async fn one(context: &mut Context, prefix: &str) -> Outcome {
     let eval = one_evaluation(&context.client, &context.view(), prefix).await?;
     let client = context.client.in_namespace(&eval.namespace);
     if context.given.switch("monitor") {
-        let verbose = context.verbose();
-        let ended = monitor::evaluation(&mut context.ui, &client, &eval.id, verbose, Cancelled::IsFailure).await;
+        let ended = context.monitor(&client, Cancelled::IsFailure).evaluation(&eval.id).await;
         return Ok(ended.code());
     }
     let text = if json || template.is_some() {

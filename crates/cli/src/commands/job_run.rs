@@ -5,7 +5,7 @@ use crate::commands::{Context, Outcome};
 use crate::failure::{Failure, While};
 use crate::jobfile::{self, JobFile};
 use crate::json::pretty;
-use crate::monitor::{self, Cancelled};
+use crate::monitor::Cancelled;
 
 /// What the server's text begins with when the job is not at the index that was asked for.
 const ENFORCED: &str = "Enforcing job modify index";
@@ -52,8 +52,7 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
         }
         return Ok(0);
     }
-    let verbose = context.verbose();
-    Ok(monitor::evaluation(&mut context.ui, &client, &answer.eval_id, verbose, Cancelled::IsFailure).await.code())
+    Ok(context.monitor(&client, Cancelled::IsFailure).evaluation(&answer.eval_id).await.code())
 }
 
 fn check_index(context: &Context) -> Result<Option<u64>, Failure> {

@@ -2,7 +2,7 @@ use longshore_api::JobDeregisterResponse;
 
 use crate::commands::{Context, Outcome};
 use crate::failure::{Failure, While};
-use crate::monitor::{self, Cancelled};
+use crate::monitor::Cancelled;
 use crate::resolve::{client_for, job_path, one_job};
 
 pub(super) async fn run(context: &mut Context) -> Outcome {
@@ -56,8 +56,7 @@ async fn stop(context: &mut Context, prefix: &str, alone: bool) -> Outcome {
         context.ui.line(&answer.eval_id);
         return Ok(0);
     }
-    let verbose = context.verbose();
-    Ok(monitor::evaluation(&mut context.ui, &client, &answer.eval_id, verbose, Cancelled::IsExpected).await.code())
+    Ok(context.monitor(&client, Cancelled::IsExpected).evaluation(&answer.eval_id).await.code())
 }
 
 enum Confirmed {

@@ -24,6 +24,7 @@ use crate::Local;
 use crate::client::Client;
 use crate::failure::Failure;
 use crate::flags::Given;
+use crate::monitor::{Cancelled, Monitor};
 use crate::ui::Ui;
 use crate::view::View;
 
@@ -46,6 +47,12 @@ impl Context {
 
     pub(crate) fn view(&self) -> View {
         self.ui.view(self.verbose())
+    }
+
+    /// A look at what follows from a write, through `client`.
+    pub(crate) fn monitor<'a>(&'a mut self, client: &'a Client, cancelled: Cancelled) -> Monitor<'a> {
+        let verbose = self.verbose();
+        Monitor { ui: &mut self.ui, client, program: &self.program, verbose, cancelled }
     }
 
     /// The one argument that there must be.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::monitor::{Cancelled, Followed, Monitor};
 
 #[test]
 fn running_a_job_follows_evaluation_and_deployment() {
@@ -153,6 +154,100 @@ fn what_found_no_room_exits_with_two() {
     Evaluation ID: 95a48e41-dd2c-ae3d-f119-9b7924cd828e
     --- exit 0
     ");
+}
+
+#[test]
+fn what_waits_for_room_is_followed_with_a_word_on_how_to_leave() {
+    let agent = Agent::start();
+    let mut waiting = eval("complete", DEPLOYMENT);
+    waiting["FailedTGAllocs"] =
+        json!({"g": {"NodesEvaluated": 1, "NodesExhausted": 1, "DimensionExhausted": {"memory": 1}}});
+    waiting["BlockedEval"] = json!("8c086379-0000-0000-0000-000000000000");
+    let deployment_path = format!("GET /v1/deployment/{DEPLOYMENT}");
+    agent.at(&format!("GET /v1/evaluation/{EVAL}"), 200, 14, &waiting);
+    agent.at(&format!("GET /v1/evaluation/{EVAL}/allocations"), 200, 14, &json!([]));
+    agent.at("PUT /v1/jobs", 200, 10, &json!({"EvalID": EVAL}));
+    agent.at(&deployment_path, 200, 20, &deployment("successful", "Deployment completed successfully", 1));
+    let file = job_file(JOB);
+    insta::assert_snapshot!(without_times(&run_at(&agent.address, &["run", &file.path()])), @r#"
+    --- stdout
+    ==> <t>: Monitoring evaluation "95a48e41"
+        <t>: Evaluation triggered by job "web"
+        <t>: Evaluation within deployment: "f0804b9f"
+        <t>: Evaluation status changed: "pending" -> "complete"
+    ==> <t>: Evaluation "95a48e41" finished with status "complete" but failed to place all allocations:
+        <t>: Task Group "g" (failed to place 1 allocation):
+          * Resources exhausted on 1 nodes
+          * Dimension "memory" exhausted on 1 nodes
+        <t>: Evaluation "8c086379" waiting for additional capacity to place remainder
+        <t>: It goes on when there is room: when other jobs end or shrink, a node joins, or this job is run again asking for less
+        <t>: Until then this waits. Ctrl-C leaves the job as it is; run with -detach nothing is waited for
+    ==> <t>: Monitoring deployment "f0804b9f"
+        <t>
+        ID          = f0804b9f
+        Job ID      = web
+        Job Version = 0
+        Status      = successful
+        Description = Deployment completed successfully
+
+        Deployed
+        Task Group  Desired  Placed  Healthy  Unhealthy
+        g           1        1       1        0
+
+    --- exit 2
+    "#);
+    waiting["FailedTGAllocs"] =
+        json!({"g": {"NodesEvaluated": 1, "ConstraintFiltered": {"${attr.kernel.name} = windows": 1}}});
+    let other = Agent::start();
+    other.at(&format!("GET /v1/evaluation/{EVAL}"), 200, 14, &waiting);
+    other.at(&format!("GET /v1/evaluation/{EVAL}/allocations"), 200, 14, &json!([]));
+    other.at("PUT /v1/jobs", 200, 10, &json!({"EvalID": EVAL}));
+    other.at(&deployment_path, 200, 20, &deployment("successful", "Deployment completed successfully", 1));
+    let told = run_at(&other.address, &["run", &file.path()]);
+    assert!(told.contains(": It goes on when a node that fits joins or becomes eligible, or when"), "{told}");
+}
+
+#[test]
+fn who_leaves_is_told_how_to_look_again() {
+    let agent = Agent::start();
+    let (eval_path, deployment_path) =
+        (format!("GET /v1/evaluation/{EVAL}"), format!("GET /v1/deployment/{DEPLOYMENT}"));
+    agent.at(&eval_path, 200, 14, &eval("complete", DEPLOYMENT));
+    agent.at(&format!("GET /v1/evaluation/{EVAL}/allocations"), 200, 14, &json!([]));
+    agent.at(&deployment_path, 200, 20, &deployment("running", "Deployment is running", 0));
+    let rows = [
+        // Until something is asked for the second time, which an answer that says nothing new leads to.
+        (Followed::Evaluation(EVAL.to_owned()), format!("{deployment_path}?index=20&wait=60s")),
+        (Followed::Deployment(DEPLOYMENT.to_owned()), format!("{deployment_path}?index=20&wait=60s")),
+        (Followed::Evaluation(EVAL.to_owned()), String::new()),
+    ];
+    let mut told = Vec::new();
+    for (first, until) in rows {
+        let (mut ui, [_, err]) = Ui::captured();
+        let client = Client::new(&agent.address, Secret::default(), Secret::default(), "", "").unwrap();
+        let interrupted = async {
+            while !until.is_empty() && !agent.asked().contains(&until) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let monitor =
+            Monitor { ui: &mut ui, client: &client, program: "nomad", verbose: false, cancelled: Cancelled::IsFailure };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let ended = runtime.block_on(monitor.follow(first, interrupted));
+        told.push(format!("{}\n--- exit {}", without_times(&err.text()), ended.code()));
+        agent.asked.lock().unwrap().clear();
+    }
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    ==> <t>: No longer monitored: deployment "f0804b9f" goes on.
+        <t>: To look again: nomad deployment status -monitor f0804b9f
+    --- exit 130
+    ==> <t>: No longer monitored: deployment "f0804b9f" goes on.
+        <t>: To look again: nomad deployment status -monitor f0804b9f
+    --- exit 130
+    ==> <t>: No longer monitored: evaluation "95a48e41" goes on.
+        <t>: To look again: nomad eval status -monitor 95a48e41
+    --- exit 130
+    "#);
 }
 
 #[test]
