@@ -24,7 +24,7 @@ pub struct ImageStatus {
     pub id: String,
     /// As the engine reports it, layers shared with others included.
     pub size_bytes: u64,
-    /// `obtained` when our own pull or load made the name point there, else `foreign`.
+    /// `obtained` when our own pull or load made the name point there, else `foreign`; `absent` while it points nowhere.
     pub provenance: String,
     /// `pulling`, `held`, `idle`, `removing`, `unsure`, `foreign`, `nameless` or `absent`.
     pub state: String,

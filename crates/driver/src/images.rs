@@ -11,6 +11,18 @@ pub enum Provenance {
     Obtained,
     /// It was there before us, or somebody else moved it.
     Foreign,
+    /// Nobody's: the name is not on the engine.
+    Absent,
+}
+
+impl Provenance {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Obtained => "obtained",
+            Self::Foreign => "foreign",
+            Self::Absent => "absent",
+        }
+    }
 }
 
 /// Who needs an image.
@@ -55,13 +67,26 @@ pub struct ImageExplanation {
     pub lines: Vec<String>,
 }
 
+/// What there is to say about a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Explained {
+    Known(ImageExplanation),
+    /// No image of that name is here, and nobody needs one.
+    Unknown {
+        /// The name in full, as it was looked for.
+        looked_for: String,
+        /// Names that are here and may have been meant, likeliest first.
+        near: Vec<String>,
+    },
+}
+
 /// What people may ask about the images of a node.
 #[async_trait]
 pub trait Images: Send + Sync {
     async fn list(&self) -> Result<Vec<ImageReport>, DriverError>;
 
-    /// `None` when no image of that name is known.
-    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError>;
+    /// About a name, or an id or the beginning of one. Fails when it is neither.
+    async fn explain(&self, name: &str) -> Result<Explained, DriverError>;
 
     /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).
     async fn keeper_note(&self) -> Option<String>;

@@ -106,11 +106,8 @@ impl Gauges {
     pub(crate) fn of_images(&mut self, images: &[ImageReport]) {
         let mut by_state: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
         for image in images {
-            let provenance = match image.provenance {
-                longshore_driver::Provenance::Obtained => "obtained",
-                longshore_driver::Provenance::Foreign => "foreign",
-            };
-            let (count, bytes) = by_state.entry((image.state.as_str(), provenance)).or_default();
+            let key = (image.state.as_str(), image.provenance.as_str());
+            let (count, bytes) = by_state.entry(key).or_default();
             *count += 1;
             *bytes += image.size_bytes;
         }

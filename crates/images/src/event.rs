@@ -1,3 +1,5 @@
+use std::fmt;
+
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -135,6 +137,31 @@ pub enum FailureKind {
     EngineLost,
     /// Anything else.
     Other,
+}
+
+impl FailureKind {
+    /// In a word or a few.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "registry unreachable",
+            Self::NotFound => "the registry has no such image",
+            Self::Denied => "access denied",
+            Self::RateLimited => "the registry limits requests",
+            Self::NoSpace => "no space left on the engine's disk",
+            Self::WrongPlatform => "not for this platform",
+            Self::BadArchive => "the archive cannot be loaded",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed out",
+            Self::EngineLost => "the Docker engine went away",
+            Self::Other => "failed",
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// What the engine said to the removal of a name.

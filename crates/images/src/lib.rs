@@ -42,4 +42,4 @@ pub use owner::Owner;
 pub use policy::Policy;
 pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
 pub use row::{ROWS_OF_LATER_FEATURES, Row, RowCounts};
-pub use status::{Explanation, ImageStatus, Provenance, StateWord};
+pub use status::{Explanation, ImageStatus, LastFailure, Provenance, StateWord};

@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Hold, Owner, Policy};
+use crate::{FetchFailure, Hold, Owner, Policy};
 
 /// What people are told about one name, or about content that has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,12 +42,31 @@ pub struct Explanation {
     pub other_names: Vec<ImageRef>,
     /// What the engine said to the last attempt to remove it.
     pub last_refusal: Option<String>,
+    /// How the last pull or load of it failed; none when it ended well, or there was none since the keeper's start.
+    pub last_failure: Option<LastFailure>,
+    /// The tag of ours that this digest name goes with.
+    pub goes_with: Option<ImageRef>,
     /// Start attempts that wait for it now.
     pub waiters: Vec<Owner>,
     /// Whether anything may be removed at all: the engine answers, and has been compared with the allocations.
     pub removals_allowed: bool,
     /// The settings in force.
     pub policy: Policy,
+}
+
+/// The last failure of a pull or load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastFailure {
+    pub failure: FetchFailure,
+    pub at: Timestamp,
+    /// How many have failed in a row.
+    pub times: u32,
+}
+
+impl fmt::Display for LastFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the last pull failed ({})", self.failure.kind)
+    }
 }
 
 /// Whose doing it is that the name stands where it does.

@@ -9,6 +9,7 @@ mod first_look;
 mod handle;
 mod leftovers;
 mod lines;
+mod near;
 mod pumps;
 mod reports;
 mod run;

@@ -1,12 +1,13 @@
 //! What people are told about images.
 
 use async_trait::async_trait;
-use longshore_driver::{DriverError, ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
+use longshore_driver::{DriverError, Explained, ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
 use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
 
 use super::DockerDriver;
+use super::near::{by_id_start, near};
 use super::shared::Books;
 use crate::image::{Bytes, Status, now};
 
@@ -17,25 +18,34 @@ impl Images for DockerDriver {
         Ok(status.images.iter().map(|image| report(image, &status)).collect())
     }
 
-    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError> {
+    async fn explain(&self, name: &str) -> Result<Explained, DriverError> {
         let wanted: ImageRef = name
             .parse()
             .map_err(|error| DriverError::fatal(format!("{error}")).hint("write repository:tag, or an image id"))?;
         let status = self.status().await?;
         let at = now();
-        if let Some(id) = wanted.id() {
-            let nameless = || status.images.iter().find(|image| image.name.is_none() && image.content == Some(id));
-            let found = nameless().or_else(|| status.images.iter().find(|image| image.content == Some(id)));
-            return Ok(found
-                .map(|image| ImageExplanation { report: report(image, &status), lines: lines(image, &status, at) }));
+        if wanted.id().is_none() {
+            let explained = self.shared.keeping_now()?.explain(wanted.clone()).await;
+            let explained = explained.map_err(|error| DriverError::cancelled(error.to_string()))?;
+            if let Some(explained) = explained {
+                let mut lines = lines(&explained.status, &status, at);
+                lines.extend(further_lines(&explained, at));
+                return Ok(Explained::Known(ImageExplanation { report: report(&explained.status, &status), lines }));
+            }
         }
-        let explained = self.shared.keeping_now()?.explain(wanted).await;
-        let explained = explained.map_err(|error| DriverError::cancelled(error.to_string()))?;
-        Ok(explained.map(|explained| {
-            let mut lines = lines(&explained.status, &status, at);
-            lines.extend(further_lines(&explained));
-            ImageExplanation { report: report(&explained.status, &status), lines }
-        }))
+        // An id says more about content without a name than about any of its names.
+        let id = wanted.id().or_else(|| by_id_start(name, &status.images));
+        let nameless = || status.images.iter().find(|image| image.name.is_none() && image.content == id);
+        let found = id.and_then(|_| nameless().or_else(|| status.images.iter().find(|image| image.content == id)));
+        Ok(match found {
+            Some(image) => {
+                Explained::Known(ImageExplanation { report: report(image, &status), lines: lines(image, &status, at) })
+            }
+            None => Explained::Unknown {
+                looked_for: wanted.full().to_owned(),
+                near: near(&wanted, &status.images).iter().map(|name| name.familiar().to_owned()).collect(),
+            },
+        })
     }
 
     async fn keeper_note(&self) -> Option<String> {
@@ -61,7 +71,8 @@ fn report(image: &ImageStatus, status: &Status) -> ImageReport {
         size_bytes: image.size_bytes.unwrap_or(0),
         provenance: match image.provenance {
             KeptProvenance::Obtained => Provenance::Obtained,
-            KeptProvenance::Foreign | KeptProvenance::Absent => Provenance::Foreign,
+            KeptProvenance::Foreign => Provenance::Foreign,
+            KeptProvenance::Absent => Provenance::Absent,
         },
         state: image.state.as_str().to_owned(),
         holders: holders(image),
@@ -136,8 +147,24 @@ fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
     lines
 }
 
-fn further_lines(explained: &Explanation) -> Vec<String> {
+fn further_lines(explained: &Explanation, now: Timestamp) -> Vec<String> {
     let mut lines = Vec::new();
+    if let Some(last) = &explained.last_failure {
+        let ago = whole_seconds(now.since(last.at));
+        let row = if last.times > 1 { format!(" {} times in a row", last.times) } else { String::new() };
+        lines.push(format!("Bringing it failed{row}, last {ago} ago: {}.", last.failure.message));
+        if explained.waiters.is_empty() {
+            lines.push(match explained.status.holds {
+                0 => "It is not tried again: nothing needs it.".to_owned(),
+                _ => "It is tried again when a task that needs it is started anew, as its restart policy says."
+                    .to_owned(),
+            });
+        }
+    }
+    if let Some(tag) = &explained.goes_with {
+        lines
+            .push(format!("It is a digest name that came with {}, and the engine drops it with that.", tag.familiar()));
+    }
     for other in &explained.other_names {
         lines.push(format!("{} names the same content.", other.familiar()));
     }

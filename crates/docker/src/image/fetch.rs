@@ -182,26 +182,13 @@ impl Fetch {
     }
 
     fn failure(&self, kind: FailureKind, cause: &str, hint: &str) -> FetchFailure {
-        let what = match kind {
-            FailureKind::Unreachable => "registry unreachable",
-            FailureKind::NotFound => "the registry has no such image",
-            FailureKind::Denied => "access denied",
-            FailureKind::RateLimited => "the registry limits requests",
-            FailureKind::NoSpace => "no space left on the engine's disk",
-            FailureKind::WrongPlatform => "not for this platform",
-            FailureKind::BadArchive => "the archive cannot be loaded",
-            FailureKind::Cancelled => "cancelled",
-            FailureKind::TimedOut => "timed out",
-            FailureKind::EngineLost => "the Docker engine went away",
-            FailureKind::Other => "failed",
-        };
         let (image, verb) = (self.name.familiar(), if self.access.archive.is_some() { "load" } else { "pull" });
         let from = match (self.name.registry(), &self.access.archive) {
             (_, Some(archive)) => format!(" from {:?}", archive.path),
             (Some(registry), None) => format!(" from registry {registry}"),
             (None, None) => String::new(),
         };
-        let mut message = format!("could not {verb} image {image}{from}: {what}: {cause}");
+        let mut message = format!("could not {verb} image {image}{from}: {kind}: {cause}");
         if !hint.is_empty() {
             message.push_str("; try: ");
             message.push_str(hint);

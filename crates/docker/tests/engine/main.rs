@@ -3,8 +3,10 @@
 
 mod dangling;
 mod disk;
+mod explain;
 mod faults;
 mod life;
+mod options;
 mod ports;
 mod registries;
 mod second;

@@ -1,7 +1,7 @@
 use axum::extract::Path;
 use axum::response::Response;
 use longshore_api as api;
-use longshore_driver::{DriverError, Images};
+use longshore_driver::{DriverError, ErrorClass, Explained, Images};
 
 use crate::context::{Ask, Context};
 use crate::error::{ApiError, Result, with_causes};
@@ -35,11 +35,24 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
 
 /// `GET /v1/client/image/{name}`.
 pub(crate) async fn explain(ask: Ask, Path(name): Path<String>) -> Result<Response> {
-    let unknown =
-        || ApiError::not_found(format!("no image {name:?} is known here; `longshore image status` lists them"));
-    let images = keeper(&ask.context).ok_or_else(unknown)?;
-    let found = images.explain(&name).await.map_err(|why| failed("look up an image", &why))?;
-    reply::json(&ask.params, &image::explanation(&found.ok_or_else(unknown)?))
+    let lists = "`longshore image status` lists them";
+    let Some(images) = keeper(&ask.context) else {
+        return Err(ApiError::not_found(format!("no driver of this node keeps images, so {name:?} is not known here")));
+    };
+    match images.explain(&name).await {
+        Ok(Explained::Known(found)) => reply::json(&ask.params, &image::explanation(&found)),
+        Ok(Explained::Unknown { looked_for, near }) if near.is_empty() => {
+            Err(ApiError::not_found(format!("no image {name:?} is known here (looked for {looked_for}); {lists}")))
+        }
+        Ok(Explained::Unknown { looked_for, near }) => Err(ApiError::not_found(format!(
+            "no image {name:?} is known here (looked for {looked_for}); known are {}; {lists}",
+            near.join(", ")
+        ))),
+        Err(why) if why.class == ErrorClass::Fatal => {
+            Err(ApiError::bad_request(format!("could not look up an image: {}", with_causes(&why))))
+        }
+        Err(why) => Err(failed("look up an image", &why)),
+    }
 }
 
 fn failed(doing: &str, why: &DriverError) -> ApiError {

@@ -1,5 +1,5 @@
 use longshore_api as api;
-use longshore_driver::{ImageExplanation, ImageHolder, ImageReport, Provenance};
+use longshore_driver::{ImageExplanation, ImageHolder, ImageReport};
 use longshore_model::Timestamp;
 
 use super::time;
@@ -10,11 +10,7 @@ pub(crate) fn status(report: &ImageReport) -> api::ImageStatus {
         name: report.name.clone(),
         id: report.content_id.clone(),
         size_bytes: report.size_bytes,
-        provenance: match report.provenance {
-            Provenance::Obtained => "obtained",
-            Provenance::Foreign => "foreign",
-        }
-        .to_owned(),
+        provenance: report.provenance.as_str().to_owned(),
         state: report.state.clone(),
         // A container needs its image and holds nothing: no record of ours keeps it.
         holds: report.holders.iter().filter(|holder| holder.kind != "container").count() as u64,

@@ -7,8 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, ImageExplanation, ImageHolder,
-    ImageReport, Images, KnownAllocation, Provenance, Recovered, StartRequest, Started, TaskHandle, TaskId,
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
+    ImageHolder, ImageReport, Images, KnownAllocation, Provenance, Recovered, StartRequest, Started, TaskHandle,
+    TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -107,9 +108,15 @@ impl Images for Stage {
     async fn list(&self) -> Result<Vec<ImageReport>, DriverError> {
         Ok(reports())
     }
-    async fn explain(&self, name: &str) -> Result<Option<ImageExplanation>, DriverError> {
+    async fn explain(&self, name: &str) -> Result<Explained, DriverError> {
         let found = reports().into_iter().find(|report| report.name == name);
-        Ok(found.map(|report| ImageExplanation { report, lines: vec!["a task holds it".to_owned()] }))
+        Ok(match found {
+            Some(report) => Explained::Known(ImageExplanation { report, lines: vec!["a task holds it".to_owned()] }),
+            None => Explained::Unknown {
+                looked_for: format!("docker.io/library/{name}"),
+                near: if name == "redis:8" { vec!["redis:7".to_owned()] } else { Vec::new() },
+            },
+        })
     }
     async fn keeper_note(&self) -> Option<String> {
         None

@@ -27,8 +27,13 @@ async fn images_and_why_they_stay() {
     let unknown = world.get("/v1/client/image/nothing:1").await;
     assert_eq!(
         (unknown.status, unknown.text().as_str()),
-        (404, "no image \"nothing:1\" is known here; `longshore image status` lists them")
+        (
+            404,
+            "no image \"nothing:1\" is known here (looked for docker.io/library/nothing:1); `longshore image status` lists them"
+        )
     );
+    let near = world.get("/v1/client/image/redis:8").await.text();
+    assert!(near.contains("(looked for docker.io/library/redis:8); known are redis:7; `longshore"), "{near}");
     let metrics = world.get("/v1/metrics?format=prometheus").await.text();
     assert!(metrics.contains("longshore_images_bytes{provenance=\"obtained\",state=\"idle\"} 4000000\n"), "{metrics}");
     world.close().await;

@@ -413,6 +413,7 @@ impl Keeper {
 
     fn settle_fetch(&mut self, name: &ImageRef, fetch: Fetch, intent: Intent, moved_to: Option<ContentId>) {
         let Some(Done { result, .. }) = fetch.done else { return };
+        self.remember_outcome(name, result.as_ref().err());
         match (&result, moved_to) {
             (Ok(()), Some(_)) => self.row(Row::PullMoved),
             (Ok(()), None) => self.row(Row::PullSame),

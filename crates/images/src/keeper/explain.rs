@@ -3,10 +3,17 @@ use std::collections::BTreeSet;
 use longshore_model::{ContentId, ImageRef};
 
 use super::{Keeper, Target};
-use crate::{Binding, ContentState, Explanation, ForeignReason, ImageStatus, NameRecord, Provenance, StateWord};
+use crate::{
+    Binding, ContentState, Explanation, FetchFailure, ForeignReason, ImageStatus, LastFailure, NameRecord, Provenance,
+    StateWord,
+};
+
+/// So many names' last failures are remembered.
+const FAILURES_MAX: usize = 256;
 
 impl Keeper {
-    /// Every name that is known, sorted, and after them content without any.
+    /// Every name that is known, sorted, and after them content without any. Digest names that only stand beside tags of
+    /// ours, and go with them, are not told on their own.
     pub fn status(&self) -> Vec<ImageStatus> {
         let mut names = BTreeSet::new();
         let mut nameless = BTreeSet::new();
@@ -23,6 +30,7 @@ impl Keeper {
         names.extend(self.books.holds().map(|hold| &hold.name));
         names
             .retain(|name| self.view.at(name).is_none_or(|at| !nameless.contains(&at)) || self.books.holders(name) > 0);
+        names.retain(|name| self.goes_with(name).is_none());
         names
             .into_iter()
             .map(|name| self.name_status(name))
@@ -33,7 +41,8 @@ impl Keeper {
     /// Everything that bears on one name: none when it is neither on the engine nor on record.
     pub fn explain(&self, name: &ImageRef) -> Option<Explanation> {
         let held = self.books.holders(name) > 0;
-        if self.view.at(name).is_none() && self.books.name(name).is_none() && !held {
+        let last_failure = self.failures.get(name).cloned();
+        if self.view.at(name).is_none() && self.books.name(name).is_none() && !held && last_failure.is_none() {
             return None;
         }
         let status = self.name_status(name);
@@ -45,6 +54,8 @@ impl Keeper {
             status,
             other_names,
             last_refusal,
+            last_failure,
+            goes_with: self.goes_with(name).cloned(),
             waiters: waiters.map(|(owner, _)| owner.clone()).collect(),
             removals_allowed: self.may_remove(),
             policy: self.policy.clone(),
@@ -52,6 +63,10 @@ impl Keeper {
     }
 
     fn name_status(&self, name: &ImageRef) -> ImageStatus {
+        if let Some(tag) = self.goes_with(name) {
+            let why = format!("it goes with {}", tag.familiar());
+            return ImageStatus { name: Some(name.clone()), why, ..self.name_status(tag) };
+        }
         let record = self.books.name(name);
         let binding = record.and_then(|record| record.binding);
         let content = binding.map(|binding| binding.content()).or_else(|| self.view.at(name));
@@ -86,6 +101,23 @@ impl Keeper {
             last_used_at: record.and_then(|record| record.last_used_at),
             uses: record.map_or(0, |record| record.uses),
         }
+    }
+
+    /// The tag of ours that a digest name goes with: one that nobody needs or brought for itself, beside tags of its
+    /// repository that are all ours. The engine drops it with the last of them.
+    fn goes_with(&self, name: &ImageRef) -> Option<&ImageRef> {
+        let content = self.view.at(name).filter(|_| name.digest().is_some())?;
+        if self.books.binding(name).is_some() || self.books.holders(name) > 0 || self.is_pulling(name) {
+            return None;
+        }
+        let is_ours = |tag: &ImageRef| {
+            let binding = self.books.binding(tag);
+            binding.is_some_and(|binding| binding.is_obtained() && binding.content() == content)
+        };
+        let beside = |other: &&ImageRef| other.tag().is_some() && other.same_repository(name);
+        let mut tags = self.view.names_at(content).iter().filter(beside);
+        let first = tags.next()?;
+        (is_ours(first) && tags.all(is_ours)).then_some(first)
     }
 
     /// Whether somebody waits for a pull or load of the name.
@@ -127,10 +159,14 @@ impl Keeper {
                 None => self.why_not_yet(&Target::Name(name.clone())),
             },
             (None, Some(_)) => "others brought it".to_owned(),
-            _ => match self.books.holders(name) {
-                0 => "not on the engine".to_owned(),
-                held => format!("not on the engine, wanted by {held}"),
-            },
+            _ => {
+                let wanted = match self.books.holders(name) {
+                    0 => String::new(),
+                    held => format!(", wanted by {held}"),
+                };
+                let failed = self.failures.get(name).map(|last| format!("; {last}")).unwrap_or_default();
+                format!("not on the engine{wanted}{failed}")
+            }
         }
     }
 
@@ -194,5 +230,21 @@ impl Keeper {
         let names = self.view.names_at(id).iter();
         let by_name = names.flat_map(|name| self.books.holds_on(name)).map(|hold| hold.owner.clone());
         granted.chain(by_name).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Remembers how the last pull or load of a name ended: for people, and only as long as this keeper runs.
+    pub(super) fn remember_outcome(&mut self, name: &ImageRef, failure: Option<&FetchFailure>) {
+        let Some(failure) = failure else {
+            self.failures.remove(name);
+            return;
+        };
+        if self.failures.len() >= FAILURES_MAX
+            && !self.failures.contains_key(name)
+            && let Some(oldest) = self.failures.iter().min_by_key(|(_, last)| last.at).map(|(name, _)| name.clone())
+        {
+            self.failures.remove(&oldest);
+        }
+        let times = self.failures.get(name).map_or(0, |last| last.times) + 1;
+        self.failures.insert(name.clone(), LastFailure { failure: failure.clone(), at: self.now, times });
     }
 }

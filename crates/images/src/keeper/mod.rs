@@ -25,7 +25,7 @@ use self::recover::Recovery;
 use self::remove::{Backoff, Removal, Target};
 use crate::books::Books;
 use crate::view::View;
-use crate::{Action, Entry, Event, Fault, LookId, Notice, Owner, Policy, Row, RowCounts, Step};
+use crate::{Action, Entry, Event, Fault, LastFailure, LookId, Notice, Owner, Policy, Row, RowCounts, Step};
 
 /// How long an act whose answer was lost may still be at work in the engine.
 pub(crate) const SETTLE: GoDuration = GoDuration::seconds(5);
@@ -59,6 +59,8 @@ pub struct Keeper {
     name_barriers: BTreeMap<ImageRef, LookId>,
     content_barriers: BTreeMap<ContentId, LookId>,
     credits: Credits,
+    /// How the last pull or load of a name failed, unless one ended well since.
+    failures: BTreeMap<ImageRef, LastFailure>,
     /// The look after which a pull or load that was cancelled or lost is no longer waited for.
     late_looks: BTreeMap<ImageRef, LookId>,
     /// Names that others brought, with the content that ours had: what it means for that shows with the next look.
@@ -100,6 +102,7 @@ impl Keeper {
             name_barriers: BTreeMap::new(),
             content_barriers: BTreeMap::new(),
             credits: Credits::default(),
+            failures: BTreeMap::new(),
             late_looks: BTreeMap::new(),
             taken: BTreeMap::new(),
             ended_names: BTreeMap::new(),

@@ -682,3 +682,45 @@ fn stored_entries_of_a_newer_version_are_refused() {
     }
     assert!(matches!(Entry::from_text("{"), Err(BadEntry::Form(_))));
 }
+
+#[test]
+fn a_digest_name_that_came_with_a_tag_of_ours_is_told_with_it() {
+    let mut rig = Rig::new();
+    let (tag, by_digest) = (name("reg.test/a:1"), digest(1));
+    rig.accept(&task(1), "reg.test/a:1", None);
+    rig.want(&task(1), "reg.test/a:1", false);
+    assert_eq!(rig.status("reg.test/a:1").provenance, Provenance::Absent);
+    rig.pulled(1, &[tag.clone(), by_digest.clone()]);
+    let names: Vec<_> = rig.keeper.status().into_iter().filter_map(|image| image.name).collect();
+    assert_eq!(names, std::slice::from_ref(&tag));
+    let explained = rig.keeper.explain(&by_digest).unwrap();
+    assert_eq!((explained.goes_with, explained.status.provenance), (Some(tag.clone()), Provenance::Obtained));
+    assert_eq!(explained.status.why, "it goes with reg.test/a:1");
+    // Beside a tag of others it goes with neither.
+    let theirs = name("reg.test/a:theirs");
+    rig.put(1, &[tag.clone(), by_digest.clone(), theirs.clone()]);
+    rig.see(EngineNews::ImagesChanged);
+    let names: Vec<_> = rig.keeper.status().into_iter().filter_map(|image| image.name).collect();
+    assert_eq!(names, [tag, theirs, by_digest]);
+}
+
+#[test]
+fn the_last_failure_of_a_pull_is_remembered_until_one_ends_well() {
+    let mut rig = Rig::new();
+    let tag = name("reg.test/a:1");
+    rig.accept(&task(1), "reg.test/a:1", None);
+    for times in 1..=2 {
+        rig.want(&task(1), "reg.test/a:1", false);
+        let fetch = rig.fetch();
+        rig.fails(fetch, FailureKind::Denied);
+        let last = rig.keeper.explain(&tag).unwrap().last_failure.unwrap();
+        assert_eq!((last.failure.kind, last.times), (FailureKind::Denied, times));
+    }
+    let why = "not on the engine, wanted by 1; the last pull failed (access denied)";
+    assert_eq!(rig.status("reg.test/a:1").why, why);
+    rig.end(&task(1));
+    assert!(rig.keeper.explain(&tag).unwrap().last_failure.is_some(), "also when nobody needs it any more");
+    rig.want(&task(2), "reg.test/a:1", false);
+    rig.pulled(1, std::slice::from_ref(&tag));
+    assert_eq!(rig.keeper.explain(&tag).unwrap().last_failure, None);
+}
