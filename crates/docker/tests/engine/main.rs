@@ -6,7 +6,6 @@ mod disk;
 mod explain;
 mod faults;
 mod life;
-mod options;
 mod ports;
 mod registries;
 mod second;
