@@ -98,10 +98,8 @@ pub(super) fn is_beneath(path: &Path, root: &Path) -> bool {
     let mut existing = path;
     loop {
         match existing.canonicalize() {
-            Ok(real) => {
-                // What does not exist yet has no links in it; what is left over is plain names.
-                return real.starts_with(&root) || (root.starts_with(&real) && path.starts_with(&root));
-            }
+            // What does not exist yet has no links in it; what is left over is plain names.
+            Ok(real) => return real.starts_with(&root),
             Err(_) => match existing.parent() {
                 Some(parent) if existing.symlink_metadata().is_err() => existing = parent,
                 // A link that leads nowhere: the engine would follow it.
@@ -137,6 +135,7 @@ mod tests {
         let root = folder.path().canonicalize().unwrap();
         let dirs = dirs(&root);
         std::os::unix::fs::symlink("/etc", root.join("web/link")).unwrap();
+        std::os::unix::fs::symlink("/", root.join("web/above")).unwrap();
         std::os::unix::fs::symlink("/nowhere/x", root.join("web/broken")).unwrap();
         let off = VolumeOptions::default();
         let on = VolumeOptions { enabled: true, selinuxlabel: Some("z".to_owned()) };
@@ -171,6 +170,8 @@ mod tests {
         check("/", None);
         check("link/passwd", None);
         check("link", None);
+        check("above", None);
+        check("above/etc", None);
         check("broken", None);
         // The allocation's own folder, by its absolute path.
         check(&format!("{}/web/local", root.display()), Some("ROOT/web/local"));

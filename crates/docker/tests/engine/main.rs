@@ -6,6 +6,7 @@ mod disk;
 mod explain;
 mod faults;
 mod life;
+mod options;
 mod ports;
 mod registries;
 mod second;

@@ -216,6 +216,8 @@ fn what_the_node_allows() {
     let all = Options { allow_caps: vec!["all".to_owned()], ..node() };
     check(all, json!({"cap_add": ["all"]}), r#"+["all"] -[]"#);
     check(node(), json!({"privileged": true}), "config.privileged is not allowed on this node");
+    let privileged = Options { allow_privileged: true, ..node() };
+    assert!(host(&request(), json!({"privileged": true, "pid_mode": "host"}), &privileged).unwrap().privileged);
     let limited = Options { pids_limit: 100, ..node() };
     check(limited.clone(), json!({}), r#"+[] -["net_raw"] pids 100"#);
     check(limited.clone(), json!({"pids_limit": 50}), r#"+[] -["net_raw"] pids 50"#);
