@@ -50,7 +50,8 @@ impl PreparedClient {
     pub fn read(config: ClientConfig) -> Result<Self, ClientError> {
         directories::make_folder(&config.alloc_dir, 0o711)?;
         let node_id = identity::node_id(&config.state_dir)?;
-        let (database, stored) = NodeDatabase::open(&config.state_dir.join("node.db"), &config.version)?;
+        let (database, stored) =
+            NodeDatabase::open(&config.state_dir.join("node.db"), &config.version, config.reserve_bytes)?;
         let node = node::detect(&config, node_id);
         let live: BTreeSet<_> =
             stored.iter().filter(|entry| !entry.record.forgotten).map(|entry| entry.alloc.id).collect();

@@ -58,6 +58,8 @@ pub struct ClientConfig {
     pub cgroup_parent: String,
     /// What tasks outside of images inherit; the agent's environment without [`ENV_DENYLIST`], unless set otherwise.
     pub inherited_env: BTreeMap<String, String>,
+    /// Room set aside on the disk of `state_dir`, so that the node's record can be opened and written when it is full.
+    pub reserve_bytes: u64,
     /// The build's own version.
     pub version: String,
 }
@@ -89,6 +91,7 @@ impl ClientConfig {
             gc_max_allocs: 50,
             cgroup_parent: String::new(),
             inherited_env: BTreeMap::new(),
+            reserve_bytes: 4 << 20,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -3,6 +3,8 @@
 //! - N1: a commit is durable when it returns; commits that wait together are made durable together.
 //! - N2: the file carries a format number; a newer one is refused, naming who wrote it.
 //! - N3: an entry that cannot be read costs that entry, never the others.
+//! - N4: room on the disk is set aside beside it and given up when the disk is full, so that the node can start, and
+//!   can write down the ends of tasks that make room.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -13,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use longshore_model::{AllocId, Allocation, Job};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use longshore_reserve::{Purpose, Reserve};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, params};
 use tokio::sync::oneshot;
 
 use crate::ClientError;
@@ -81,18 +84,16 @@ pub(crate) struct NodeDatabase {
 }
 
 impl NodeDatabase {
-    /// Opens the record, or begins one, and reads all of it.
-    pub(crate) fn open(path: &Path, version: &str) -> Result<(Self, Vec<Stored>), ClientError> {
-        if !path.exists() {
-            make(path, version)?;
-        }
-        let mut connection = open_connection(path, version).map_err(|error| error.at("open", path))?;
-        let stored = read_all(&mut connection).map_err(|error| error.at("read", path))?;
+    /// Opens the record, or begins one, and reads all of it. `reserve_bytes` are set aside beside it.
+    pub(crate) fn open(path: &Path, version: &str, reserve_bytes: u64) -> Result<(Self, Vec<Stored>), ClientError> {
+        let mut reserve = Reserve::at(path.with_extension("reserve"), reserve_bytes);
+        let (mut connection, stored) =
+            reserve.make_room(Purpose::Open, is_full_disk_at_opening, || open_as_is(path, version))?;
         let (sender, requests) = mpsc::channel();
         let at = path.to_owned();
         let writer = std::thread::Builder::new()
             .name("node-record".to_owned())
-            .spawn(move || write_all(&mut connection, &at, &requests))
+            .spawn(move || write_all(&mut connection, &at, &requests, reserve))
             .map_err(|source| ClientError::Files { doing: "start the writer of", path: path.to_owned(), source })?;
         Ok((Self { sender: Mutex::new(Some(sender)), writer: Mutex::new(Some(writer)) }, stored))
     }
@@ -140,6 +141,31 @@ impl OpenError {
             }
         }
     }
+}
+
+fn open_as_is(path: &Path, version: &str) -> Result<(Connection, Vec<Stored>), ClientError> {
+    if !path.exists() {
+        make(path, version)?;
+    }
+    let mut connection = open_connection(path, version).map_err(|error| error.at("open", path))?;
+    let stored = read_all(&mut connection).map_err(|error| error.at("read", path))?;
+    Ok((connection, stored))
+}
+
+/// While the record is opened, also the file of SQLite's index may find no room, which is told as an error of input and output.
+fn is_full_disk_at_opening(error: &ClientError) -> bool {
+    match error {
+        ClientError::Record { source, .. } => {
+            matches!(source.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+        }
+        ClientError::Files { source, .. } => source.kind() == io::ErrorKind::StorageFull,
+        _ => false,
+    }
+}
+
+/// Of other failures nobody knows what a crash would show afterwards: a full disk leaves the transaction undone.
+fn is_full_disk(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull)
 }
 
 /// Makes a whole record under another name first, and waits for the disk once: a crash leaves none, or a good one.
@@ -221,11 +247,17 @@ fn decode(alloc: &str, job: &str, record: &str, tasks: BTreeMap<String, String>)
 }
 
 /// The writer: everything that waits goes into one transaction.
-fn write_all(connection: &mut Connection, path: &Path, requests: &mpsc::Receiver<Request>) {
+fn write_all(connection: &mut Connection, path: &Path, requests: &mpsc::Receiver<Request>, mut reserve: Reserve) {
+    // Here, so that the start does not wait for it.
+    reserve.restore();
     while let Ok(first) = requests.recv() {
         let mut batch = vec![first];
         batch.extend(requests.try_iter());
-        let outcome = write_batch(connection, &batch).map_err(|source| {
+        let written = reserve.make_room(Purpose::Write, is_full_disk, || write_batch(connection, &batch));
+        if written.is_ok() {
+            reserve.restore();
+        }
+        let outcome = written.map_err(|source| {
             let path: PathBuf = path.to_owned();
             Arc::new(ClientError::Record { doing: "write", path, source })
         });
@@ -274,7 +306,7 @@ mod tests {
     use crate::testing;
 
     fn open(path: &Path) -> (NodeDatabase, Vec<Stored>) {
-        NodeDatabase::open(path, "0.1.0").unwrap()
+        NodeDatabase::open(path, "0.1.0", 0).unwrap()
     }
 
     fn accept(id: u128) -> Vec<Write> {
@@ -329,7 +361,7 @@ mod tests {
         connection.pragma_update(None, "user_version", 7).unwrap();
         connection.execute("UPDATE about SET value = '9.9.9'", []).unwrap();
         drop(connection);
-        let error = NodeDatabase::open(&path, "0.1.0").err().unwrap().to_string();
+        let error = NodeDatabase::open(&path, "0.1.0", 0).err().unwrap().to_string();
         let error = error.replace(&path.display().to_string(), "PATH");
         insta::assert_snapshot!(error, @"the node's record PATH has format 7, this build reads up to 1; it was written by Longshore 9.9.9: start that version, or move the file away to forget what ran here");
     }

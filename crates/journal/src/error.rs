@@ -74,4 +74,17 @@ impl JournalError {
             _ => Self::Store { doing, file, source: Arc::new(source) },
         }
     }
+
+    /// While a store is opened, also the file of SQLite's index may find no room, which is told as an error of input and output.
+    pub(crate) fn is_full_disk_at_opening(&self) -> bool {
+        match self {
+            Self::DiskFull { .. } => true,
+            Self::Store { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn is_full_disk(&self) -> bool {
+        matches!(self, Self::DiskFull { .. })
+    }
 }

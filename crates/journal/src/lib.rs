@@ -5,6 +5,8 @@
 //! - J3: a damaged or missing entry stops the reading with its index and file; nothing behind it is ever given out.
 //! - J4: the newest two snapshots stay, with every entry after the older one, so that a damaged snapshot loses nothing.
 //! - J5: a format that is older is brought up after a copy was made; one that is newer is refused, naming who reads it.
+//! - J6: room on the disk is set aside beside it and given up, a piece at a time, when the disk is full: it can be opened,
+//!   and the few entries with which somebody makes room can be written.
 
 mod embedded;
 mod error;

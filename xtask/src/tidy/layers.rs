@@ -9,7 +9,7 @@ use crate::shell::{self, Outcome, cargo, workspace};
 
 /// Lowest first; a crate may use the layers before its own.
 const LAYERS: &[&[&str]] = &[
-    &["values", "crashpoint"],
+    &["values", "crashpoint", "reserve"],
     &["model", "api"],
     &["samples"],
     &["jobspec", "jobs", "settings", "state", "images", "driver"],

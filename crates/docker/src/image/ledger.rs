@@ -1,33 +1,32 @@
 //! The books about images, on disk: key and text, written in one transaction a step.
 //!
 //! - L1: what [`Ledger::commit`] was given is durable when it returns.
-//! - L2: 8 MiB of disk are set aside in a file beside it. When the disk is full that file is given up first, so that
-//!   holds can still be taken and removals recorded (K10). It is made again when there is room.
+//! - L2: 8 MiB of disk are set aside in a file beside it and given up, a piece at a time, when the disk is full, so that
+//!   holds can still be taken and removals recorded (K10). They are set aside again when there is room.
 //! - L3: an entry that does not match its checksum stops the start: wrong books are worse than none.
 
 use std::path::{Path, PathBuf};
 
 use longshore_images::{Entry, Record};
+use longshore_reserve::{Purpose, Reserve};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::error::LedgerError;
 
 const FORMAT: i64 = 1;
-const RESERVE_BYTES: i64 = 8 << 20;
+const RESERVE_BYTES: u64 = 8 << 20;
 
 /// An open ledger.
 pub(crate) struct Ledger {
     path: PathBuf,
     /// `None` for one in memory.
-    reserve: Option<PathBuf>,
+    reserve: Option<Reserve>,
     connection: Connection,
-    reserve_stands: bool,
 }
 
 impl Ledger {
     /// Opens or makes the ledger at `path`.
     pub(crate) fn open(path: &Path) -> Result<Self, LedgerError> {
-        let reserve = path.with_extension("reserve");
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| LedgerError::File {
                 path: path.to_owned(),
@@ -35,13 +34,19 @@ impl Ledger {
                 source,
             })?;
         }
+        let mut reserve = Reserve::at(path.with_extension("reserve"), RESERVE_BYTES);
+        let mut ledger = reserve.make_room(Purpose::Open, LedgerError::is_full_disk, || Self::open_as_is(path))?;
+        reserve.restore();
+        ledger.reserve = Some(reserve);
+        Ok(ledger)
+    }
+
+    fn open_as_is(path: &Path) -> Result<Self, LedgerError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)
             .map_err(|source| LedgerError::Open { path: path.to_owned(), source })?;
-        let mut ledger = Self { path: path.to_owned(), reserve: Some(reserve), connection, reserve_stands: false };
-        let prepared = ledger.prepare();
-        ledger.or_without_reserve(prepared, Self::prepare)?;
-        ledger.make_reserve();
+        let ledger = Self { path: path.to_owned(), reserve: None, connection };
+        ledger.prepare()?;
         Ok(ledger)
     }
 
@@ -50,12 +55,12 @@ impl Ledger {
         let path = PathBuf::from(":memory:");
         let connection =
             Connection::open_in_memory().map_err(|source| LedgerError::Open { path: path.clone(), source })?;
-        let mut ledger = Self { path, reserve: None, connection, reserve_stands: false };
+        let ledger = Self { path, reserve: None, connection };
         ledger.prepare()?;
         Ok(ledger)
     }
 
-    fn prepare(&mut self) -> Result<(), LedgerError> {
+    fn prepare(&self) -> Result<(), LedgerError> {
         let setup = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000;
             CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
             CREATE TABLE IF NOT EXISTS entries
@@ -104,15 +109,17 @@ impl Ledger {
         if records.is_empty() {
             return Ok(());
         }
-        let written = self.write(records);
-        self.or_without_reserve(written, |ledger| ledger.write(records))?;
-        if !self.reserve_stands {
-            self.make_reserve();
+        let rows = self.rows(records)?;
+        let Some(mut reserve) = self.reserve.take() else { return self.write(&rows) };
+        let written = reserve.make_room(Purpose::Write, LedgerError::is_full_disk, || self.write(&rows));
+        if written.is_ok() {
+            reserve.restore();
         }
-        Ok(())
+        self.reserve = Some(reserve);
+        written
     }
 
-    fn write(&mut self, records: &[Record]) -> Result<(), LedgerError> {
+    fn rows<'a>(&self, records: &'a [Record]) -> Result<Vec<(&'a str, Option<String>)>, LedgerError> {
         let mut rows = Vec::with_capacity(records.len());
         for record in records {
             let text = match &record.entry {
@@ -123,11 +130,15 @@ impl Ledger {
                     source,
                 })?),
             };
-            rows.push((&record.key, text));
+            rows.push((record.key.as_str(), text));
         }
+        Ok(rows)
+    }
+
+    fn write(&mut self, rows: &[(&str, Option<String>)]) -> Result<(), LedgerError> {
         let write = |connection: &mut Connection| -> rusqlite::Result<()> {
             let transaction = connection.transaction()?;
-            for (key, text) in &rows {
+            for (key, text) in rows {
                 match text {
                     None => transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute(params![key])?,
                     Some(text) => transaction
@@ -138,45 +149,6 @@ impl Ledger {
             transaction.commit()
         };
         write(&mut self.connection).map_err(|source| LedgerError::Write { path: self.path.clone(), source })
-    }
-
-    /// After a write that found no room: gives the reserve up and tries once more.
-    fn or_without_reserve(
-        &mut self,
-        outcome: Result<(), LedgerError>,
-        again: impl FnOnce(&mut Self) -> Result<(), LedgerError>,
-    ) -> Result<(), LedgerError> {
-        match outcome {
-            Err(error) if error.is_full_disk() => {
-                let Some(reserve) = &self.reserve else { return Err(error) };
-                tracing::warn!(ledger = %self.path.display(), "disk full: giving up the ledger's reserve");
-                self.reserve_stands = false;
-                if let Err(source) = std::fs::remove_file(reserve)
-                    && source.kind() != std::io::ErrorKind::NotFound
-                {
-                    tracing::error!(file = %reserve.display(), error = %source, "the ledger's reserve cannot be given up");
-                }
-                again(self)
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Sets the room aside, if there is enough of it.
-    fn make_reserve(&mut self) {
-        let Some(reserve) = &self.reserve else { return };
-        let made = std::fs::OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(reserve)
-            .and_then(|file| nix::fcntl::posix_fallocate(&file, 0, RESERVE_BYTES).map_err(std::io::Error::from));
-        self.reserve_stands = made.is_ok();
-        if let Err(error) = made {
-            tracing::debug!(file = %reserve.display(), %error, "no room for the ledger's reserve");
-            // What was allocated of it is of more use to others.
-            let _ = std::fs::remove_file(reserve);
-        }
     }
 
     fn unreadable(&self, source: rusqlite::Error) -> LedgerError {
@@ -221,6 +193,7 @@ mod tests {
             granted: Default::default(),
             in_use: Default::default(),
             ended_at: None,
+            expires_at: None,
         })
     }
 
@@ -262,26 +235,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let mut ledger = Ledger::open(&path).unwrap();
+        let reserve_bytes = || std::fs::metadata(path.with_extension("reserve")).unwrap().len();
         let pages: i64 = ledger.connection.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
-        // SQLite's own limit stands in for a full disk; it is lifted when the reserve goes.
-        let limit = |connection: &Connection, pages: i64| {
-            connection.pragma_update(None, "max_page_count", pages).unwrap();
-        };
-        limit(&ledger.connection, pages);
+        // SQLite's own limit stands in for a full disk: giving up room does not help, so all that writes may take goes.
+        ledger.connection.pragma_update(None, "max_page_count", pages).unwrap();
         let many: Vec<Record> = (0..200).map(|n| put(&hold(n))).collect();
-        let full = ledger.write(&many);
+        let full = ledger.commit(&many);
         assert!(full.as_ref().is_err_and(LedgerError::is_full_disk), "{full:?}");
-        let reserve = path.with_extension("reserve");
-        ledger
-            .or_without_reserve(full, |ledger| {
-                assert!(!reserve.exists());
-                limit(&ledger.connection, 1 << 30);
-                ledger.write(&many)
-            })
-            .unwrap();
-        assert_eq!(ledger.entries().unwrap().len(), 200);
+        assert_eq!(reserve_bytes(), longshore_reserve::FOR_OPENING_BYTES);
         // With room again, the next commit sets it aside anew.
-        ledger.commit(&[put(&hold(999))]).unwrap();
-        assert!(reserve.exists());
+        ledger.connection.pragma_update(None, "max_page_count", 1 << 30).unwrap();
+        ledger.commit(&many).unwrap();
+        assert_eq!((ledger.entries().unwrap().len(), reserve_bytes()), (200, RESERVE_BYTES));
     }
 }

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
 use longshore_model::LogIndex;
+use longshore_reserve::{Purpose, Reserve};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::oneshot;
 
@@ -23,6 +24,9 @@ use writer::{Command, Writer};
 
 const FILE: &str = "journal.db";
 const LOCK: &str = "journal.lock";
+const RESERVE: &str = "journal.reserve";
+/// Enough for the writes with which a person makes room: stopping jobs.
+const RESERVE_BYTES: u64 = 8 << 20;
 
 /// A journal in a folder of this machine. Its writer thread ends when it is closed or dropped.
 pub struct EmbeddedJournal {
@@ -89,15 +93,9 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
     let lock = lock(folder)?;
     let snapshots = SnapshotFolder::open(folder)?;
     let file = folder.join(FILE);
-    if !file.exists() {
-        format::make(&file)?;
-    }
-    let mut store = Connection::open(&file).map_err(|why| JournalError::store("open", &file, why))?;
-    format::prepare(&mut store, &file, format::FORMAT, format::UPGRADES)?;
-    // A file whose name a power loss forgets would take its entries with it.
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|why| JournalError::io("sync the folder", folder, why))?;
-    configure(&store, pages_max).map_err(|why| JournalError::store("set up", &file, why))?;
+    let mut reserve = Reserve::at(folder.join(RESERVE), RESERVE_BYTES);
+    let store = reserve
+        .make_room(Purpose::Open, JournalError::is_full_disk_at_opening, || open_store(folder, &file, pages_max))?;
 
     let snapshot = match snapshots.newest() {
         // Nothing was let go of yet: the entries alone make the whole state.
@@ -124,6 +122,7 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
         prune_up_to: LogIndex::default(),
         broken: None,
         dirty: true,
+        reserve,
     };
     let writer = thread::Builder::new()
         .name("journal".to_owned())
@@ -139,6 +138,19 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
         snapshot,
         entries: Box::new(Reader::new(reader, file, after)),
     })
+}
+
+fn open_store(folder: &Path, file: &Path, pages_max: Option<u32>) -> Result<Connection, JournalError> {
+    if !file.exists() {
+        format::make(file)?;
+    }
+    let mut store = Connection::open(file).map_err(|why| JournalError::store("open", file, why))?;
+    format::prepare(&mut store, file, format::FORMAT, format::UPGRADES)?;
+    // A file whose name a power loss forgets would take its entries with it.
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|why| JournalError::io("sync the folder", folder, why))?;
+    configure(&store, pages_max).map_err(|why| JournalError::store("set up", file, why))?;
+    Ok(store)
 }
 
 fn begins_with_the_first(store: &Connection, file: &Path) -> Result<bool, JournalError> {

@@ -181,6 +181,9 @@ async fn a_full_disk_is_told_and_appends_go_on_when_there_is_room() {
     };
     assert!(matches!(why, JournalError::DiskFull { .. }), "{why}");
     assert!(why.to_string().contains("hint: free space"), "{why}");
+    // J6: room was given up until only that for the next opening was left.
+    let reserve = fs::metadata(folder.path().join(RESERVE)).map_or(0, |about| about.len());
+    assert!(reserve <= longshore_reserve::FOR_OPENING_BYTES, "{reserve}");
     opened.journal.append(entries(index..=index)).await.unwrap();
     closed(opened).await;
     assert_eq!(indexes(reopened(folder.path())).1, (1..=index).collect::<Vec<_>>());

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::Duration;
 
 use longshore_model::LogIndex;
+use longshore_reserve::{Purpose, Reserve};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -46,6 +47,8 @@ pub(super) struct Writer {
     pub broken: Option<String>,
     /// Whether the write-ahead log has anything to fold back.
     pub dirty: bool,
+    /// Given up when the disk is full.
+    pub reserve: Reserve,
 }
 
 impl Writer {
@@ -126,16 +129,17 @@ impl Writer {
             return Err(JournalError::Broken { why: why.clone() });
         }
         self.dirty = true;
-        let outcome = insert_all(&mut self.store, group);
-        outcome.map_err(|why| {
-            let why = JournalError::store("append to", &self.file, why);
+        let (store, file) = (&mut self.store, &self.file);
+        let outcome = self.reserve.make_room(Purpose::Write, JournalError::is_full_disk, || {
+            insert_all(store, group).map_err(|why| JournalError::store("append to", file, why))
+        });
+        outcome.inspect_err(|why| {
             // A full disk leaves the transaction undone, for sure; of other failures nobody knows what a crash
             // would show afterwards.
             if !matches!(why, JournalError::DiskFull { .. }) {
                 self.broken = Some(why.to_string());
             }
             tracing::error!(%why, "append failed");
-            why
         })
     }
 
@@ -152,6 +156,7 @@ impl Writer {
             }
         } else {
             self.fold_back();
+            self.reserve.restore();
         }
     }
 
