@@ -126,6 +126,7 @@ fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure>
         environment: &environment,
         strict: given.switch_or("hcl2-strict", true),
         files: Some(&LocalFiles),
+        seed: seed(),
     };
     let parsed = longshore_jobspec::parse(&input).map_err(|why| {
         Failure::told(format!("Error getting job struct: Error parsing job file from {shown}:\n{why}"))
@@ -138,6 +139,12 @@ fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure>
     };
     let warnings = parsed.warnings.iter().map(ToString::to_string).collect();
     Ok(JobFile { job: parsed.job, submission, warnings, places: parsed.places })
+}
+
+/// Without chance from the system those functions that need some say so.
+fn seed() -> Option<[u8; 32]> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed).ok().map(|()| seed)
 }
 
 /// What functions of a job file may read: files of the person who runs the command.

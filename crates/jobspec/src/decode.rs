@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::SEPARATOR;
 use crate::evaluate::{Evaluator, Outcome, Scope, Trouble};
-use crate::schema::{Body, Fields, Kind, Nested, Shape, later};
+use crate::schema::{Body, Fields, Kind, Nested, Shape};
 use crate::suggest::nearest;
 use crate::value::Value;
 
@@ -416,6 +416,11 @@ impl<'e, 'a> Decoder<'e, 'a> {
                 },
                 _ => Err(bad("a duration such as \"30s\"")),
             },
+            Kind::Counts => {
+                let Value::List(items) = value else { return Err(bad("a list of whole numbers")) };
+                let counts = items.iter().map(|item| self.convert(name, Kind::Count, item, span.clone()));
+                counts.collect::<Outcome<Vec<Json>>>().map(Json::from)
+            }
             Kind::Texts => {
                 let Value::List(items) = value else { return Err(bad("a list of strings")) };
                 let texts = items.iter().map(|item| self.convert(name, Kind::Text, item, span.clone()));
@@ -472,9 +477,6 @@ fn label_error(name: &str, wanted: usize, given: usize) -> Diagnostic {
 
 fn unknown_name(schema: &'static Body, name: &str, what: &str) -> Diagnostic {
     let told = Diagnostic::error(format!("there is no {what} {name:?} in {}", schema.name));
-    if let Some(later) = later(schema.name, name) {
-        return told.detail(format!("Nomad knows it since {}; this version keeps to what 1.6 knows.", later.since));
-    }
     let inner = schema.all_nested().find(|nested| nested.body.names().any(|known| known == name));
     match (nearest(name, schema.names()), inner) {
         (Some(near), _) => told.hint(format!("did you mean {near:?}?")),

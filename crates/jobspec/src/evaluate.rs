@@ -13,6 +13,7 @@ use std::sync::Arc;
 use hcl_edit::Span;
 use hcl_edit::expr::{Conditional, Expression, ForExpr, FuncCall, Object, ObjectKey, Traversal, TraversalOperator};
 use longshore_values::Diagnostic;
+use sha2::{Digest, Sha256};
 
 use crate::functions::{self, Context};
 use crate::number::Number;
@@ -45,25 +46,34 @@ impl From<Diagnostic> for Trouble {
     }
 }
 
-/// Work that is left, shared by all evaluators of one parse.
-#[derive(Debug)]
-pub(crate) struct Budget(Cell<u64>);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(Cell::new(WORK_MAX))
-    }
+/// Work and chance that are left, shared by all evaluators of one parse.
+pub(crate) struct Budget {
+    work: Cell<u64>,
+    seed: Option<[u8; 32]>,
+    drawn: Cell<u64>,
 }
 
 impl Budget {
+    pub(crate) fn new(seed: Option<[u8; 32]>) -> Self {
+        Self { work: Cell::new(WORK_MAX), seed, drawn: Cell::new(0) }
+    }
+
+    /// Bytes that nobody can foresee who does not know the seed; others at each call.
+    pub(crate) fn chance(&self) -> Result<[u8; 32], String> {
+        let seed = self.seed.ok_or("whoever reads this file brings no chance")?;
+        let drawn = self.drawn.get();
+        self.drawn.set(drawn.wrapping_add(1));
+        Ok(Sha256::new().chain_update(seed).chain_update(drawn.to_be_bytes()).finalize().into())
+    }
+
     pub(crate) fn charge(&self, units: usize) -> Result<(), String> {
-        match self.0.get().checked_sub(units as u64) {
+        match self.work.get().checked_sub(units as u64) {
             Some(left) => {
-                self.0.set(left);
+                self.work.set(left);
                 Ok(())
             }
             None => {
-                self.0.set(0);
+                self.work.set(0);
                 Err(format!(
                     "the file's expressions make more than {WORK_MAX} steps and bytes, the limit of a job file"
                 ))
@@ -115,6 +125,8 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) files: Option<&'a dyn Files>,
     pub(crate) warnings: RefCell<Vec<Diagnostic>>,
     locals: RefCell<BTreeMap<String, Local<'a>>>,
+    /// Why local values have none, until it is told: an expression that tries one and goes on must not hide it.
+    pub(crate) local_faults: RefCell<Vec<Diagnostic>>,
     depth: Cell<u32>,
 }
 
@@ -128,6 +140,7 @@ impl<'a> Evaluator<'a> {
             files,
             warnings: RefCell::new(Vec::new()),
             locals: RefCell::new(BTreeMap::new()),
+            local_faults: RefCell::new(Vec::new()),
             depth: Cell::new(0),
         }
     }
@@ -382,7 +395,12 @@ impl<'a> Evaluator<'a> {
                 let outcome = self.evaluate(waiting, &Rc::default());
                 let state = outcome.as_ref().map_or(Local::Failed, |value| Local::Done(value.clone()));
                 self.locals.borrow_mut().insert(name.to_owned(), state);
-                outcome
+                outcome.map_err(|trouble| {
+                    if let Trouble::New(diagnostic) = trouble {
+                        self.local_faults.borrow_mut().push(*diagnostic);
+                    }
+                    Trouble::Told
+                })
             }
             None => {
                 let known = self.local_names();

@@ -11,6 +11,7 @@ mod functions;
 mod json;
 mod number;
 mod operators;
+pub mod reference;
 mod schema;
 mod source;
 mod suggest;
@@ -65,12 +66,23 @@ pub struct Input<'a> {
     /// Whether a value for a variable that the file does not declare is an error.
     pub strict: bool,
     pub files: Option<&'a dyn Files>,
+    /// What `uuidv4` and `bcrypt` draw from: bytes that nobody else knows. Without it they are errors.
+    pub seed: Option<[u8; 32]>,
 }
 
 impl<'a> Input<'a> {
-    /// A file alone, read strictly, without access to other files.
+    /// A file alone, read strictly, without access to other files and without chance.
     pub fn new(file: &'a str, text: &'a str) -> Self {
-        Self { file, text, variables: &[], variable_files: &[], environment: &[], strict: true, files: None }
+        Self {
+            file,
+            text,
+            variables: &[],
+            variable_files: &[],
+            environment: &[],
+            strict: true,
+            files: None,
+            seed: None,
+        }
     }
 }
 
@@ -180,7 +192,7 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
 }
 
 fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, ParseError> {
-    let budget = Budget::default();
+    let budget = Budget::new(input.seed);
     let mut diagnostics = Vec::new();
     let mut evaluator = Evaluator::new(source, &budget, input.files);
 

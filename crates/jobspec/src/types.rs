@@ -101,7 +101,7 @@ impl Type {
                         distinct.push(value);
                     }
                 }
-                Ok(Value::list(distinct))
+                Ok(in_order(Value::list(distinct)))
             }
             Self::Map(item) => {
                 let Value::Object(items) = value else { return Err(bad()) };
@@ -141,6 +141,20 @@ impl Type {
             Self::Map(_) | Self::Object(_) => "an object",
         }
     }
+}
+
+/// The elements of a set in the order in which the language walks over them: numbers and texts by size, others as
+/// they came.
+pub(crate) fn in_order(set: Value) -> Value {
+    let Value::List(items) = &set else { return set };
+    let mut items = items.to_vec();
+    if items.iter().all(|item| matches!(item, Value::Text(_) | Value::Number(_) | Value::Bool(_))) {
+        items.sort_by(|left, right| match (left, right) {
+            (Value::Number(left), Value::Number(right)) => left.compare(*right),
+            _ => left.to_text().cmp(&right.to_text()),
+        });
+    }
+    Value::list(items)
 }
 
 const KNOWN: &str = "types are string, number, bool, any, list(…), set(…), map(…), object({…}) and tuple([…])";

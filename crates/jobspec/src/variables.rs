@@ -97,6 +97,7 @@ pub(crate) fn check_locals(evaluator: &Evaluator<'_>, diagnostics: &mut Vec<Diag
         if let Err(trouble) = evaluator.local(&name, &Expression::null()) {
             tell(trouble, diagnostics);
         }
+        diagnostics.append(&mut evaluator.local_faults.borrow_mut());
     }
 }
 

@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::{Arguments, Context, Function, MANY, function};
 use crate::number::Number;
 use crate::value::Value;
@@ -35,9 +37,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("contains", 2, 2, |_, a| Ok(Value::Bool(a.list(0)?.contains(a.any(1))))),
     function("distinct", 1, 1, |context, a| distinct(context, a.list(0)?.iter().cloned())),
     function("element", 2, 2, |_, a| {
-        let (items, at) = (a.list(0)?, a.whole(1)?);
-        let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-        let at = at.checked_rem_euclid(length).and_then(|at| usize::try_from(at).ok());
+        let (items, at) = (a.list(0)?, a.count(1)?);
+        let at = at.checked_rem(items.len());
         at.and_then(|at| items.get(at)).cloned().ok_or_else(|| "the list is empty".to_owned())
     }),
     function("flatten", 1, 1, |context, a| {
@@ -63,7 +64,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         let length = match a.any(0) {
             Value::List(items) => items.len(),
             Value::Object(items) => items.len(),
-            Value::Text(text) => text.chars().count(),
+            Value::Text(text) => text.graphemes(true).count(),
             _ => return a.bad(0, "a list, an object or a string"),
         };
         Ok(Number::from(length).into())
@@ -95,14 +96,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
             context.budget.charge(a.list(at)?.len().saturating_mul(a.list(0)?.len()))?;
         }
         let in_all = |item: &&Value| (1..a.all().len()).all(|at| a.list(at).is_ok_and(|items| items.contains(item)));
-        distinct(context, a.list(0)?.iter().filter(in_all).cloned())
+        set(context, a.list(0)?.iter().filter(in_all).cloned())
     }),
     function("setunion", 1, MANY, |context, a| {
         let mut all = Vec::new();
         for at in 0..a.all().len() {
             all.extend(a.list(at)?.iter().cloned());
         }
-        distinct(context, all.into_iter())
+        set(context, all.into_iter())
     }),
     function("setproduct", 1, MANY, set_product),
     function("slice", 3, 3, |context, a| {
@@ -148,6 +149,11 @@ fn distinct(context: &Context<'_>, items: impl Iterator<Item = Value>) -> Result
         }
     }
     Ok(Value::list(out))
+}
+
+/// A set stands in the order of its elements, where they have one.
+fn set(context: &Context<'_>, items: impl Iterator<Item = Value>) -> Result<Value, String> {
+    distinct(context, items).map(crate::types::in_order)
 }
 
 fn flatten(context: &Context<'_>, items: &[Value], out: &mut Vec<Value>) -> Result<(), String> {

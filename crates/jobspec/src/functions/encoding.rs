@@ -109,8 +109,14 @@ fn write_json(value: &Value, out: &mut String) -> Result<(), String> {
     Ok(())
 }
 
+/// As the language's documentation says, `<`, `>`, `&`, U+2028 and U+2029 are written as escapes.
 fn write_json_text(text: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::String(text.to_owned()).to_string());
+    for c in serde_json::Value::String(text.to_owned()).to_string().chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            other => out.push(other),
+        }
+    }
 }
 
 fn csv_decode(context: &Context<'_>, arguments: &Arguments<'_>) -> Result<Value, String> {

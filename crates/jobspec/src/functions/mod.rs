@@ -1,14 +1,17 @@
 //! The functions of the job language, as Nomad's documentation lists them. All are pure, but for the file functions,
 //! which read through [`crate::Files`] and only where the caller hands one in.
 
+mod about;
 mod collections;
 mod encoding;
 mod files;
 mod format;
 mod network;
 mod numbers;
+mod secrets;
 mod text;
 mod time;
+mod yaml;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use crate::Files;
 use crate::evaluate::Budget;
 use crate::number::Number;
+use crate::reference;
 use crate::suggest::nearest;
 use crate::value::Value;
 
@@ -47,24 +51,36 @@ const fn function(name: &'static str, least: usize, most: usize, run: Run) -> Fu
     Function { name, least, most, run }
 }
 
-static TABLES: [&[Function]; 7] = [
+static TABLES: [&[Function]; 9] = [
     collections::FUNCTIONS,
     encoding::FUNCTIONS,
     files::FUNCTIONS,
     network::FUNCTIONS,
     numbers::FUNCTIONS,
+    secrets::FUNCTIONS,
     text::FUNCTIONS,
     time::FUNCTIONS,
+    yaml::FUNCTIONS,
 ];
 
-/// Functions that Nomad has and this build has not.
-const NOT_HERE: [&str; 5] = ["bcrypt", "rsadecrypt", "uuidv4", "yamldecode", "yamlencode"];
+/// What is called as functions are, but sees its arguments before they are evaluated.
+const LAZY: [&str; 3] = ["can", "convert", "try"];
+
+/// All names that can be called, sorted.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let mut names: Vec<&str> = TABLES.iter().copied().flatten().map(|function| function.name).chain(LAZY).collect();
+    names.sort_unstable();
+    names.into_iter()
+}
+
+/// What people read about a function.
+pub(crate) fn about(name: &str) -> Option<reference::Function> {
+    about::ABOUT.iter().find(|about| about.name == name).copied()
+}
 
 pub(crate) fn call(name: &str, context: &Context<'_>, arguments: &[Value]) -> Result<Value, Problem> {
     let Some(found) = TABLES.iter().copied().flatten().find(|function| function.name == name) else {
-        let known = TABLES.iter().copied().flatten().map(|function| function.name).chain(["try", "can", "convert"]);
-        let hint = match nearest(name, known) {
-            _ if NOT_HERE.contains(&name) => "Nomad has it, this version does not yet".to_owned(),
+        let hint = match nearest(name, names()) {
             Some(near) => format!("did you mean {near:?}?"),
             None => String::new(),
         };
@@ -149,5 +165,11 @@ mod tests {
     fn no_name_stands_twice() {
         let names: Vec<&str> = TABLES.iter().copied().flatten().map(|function| function.name).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    #[test]
+    fn every_function_is_told_about_once() {
+        let told: Vec<&str> = about::ABOUT.iter().map(|about| about.name).collect();
+        assert_eq!(told, super::names().collect::<Vec<_>>());
     }
 }

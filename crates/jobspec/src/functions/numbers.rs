@@ -19,11 +19,37 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("pow", 2, 2, power),
     function("parseint", 2, 2, |_, a| {
         let (text, base) = (a.text(0)?, a.whole(1)?);
-        let base = u32::try_from(base).ok().filter(|base| (2..=36).contains(base)).ok_or("the base must be 2 to 36")?;
-        let number = i64::from_str_radix(&text, base).map_err(|_| format!("{text:?} is no number of base {base}"))?;
-        Ok(Number::from(number).into())
+        let base = u8::try_from(base).ok().filter(|base| (2..=62).contains(base)).ok_or("the base must be 2 to 62")?;
+        let number = whole_of(&text, base).ok_or_else(|| format!("{text:?} is no number of base {base}"))?;
+        Ok(number.into())
     }),
 ];
+
+/// Digits are 0 to 9, a to z and, where the base has more than 36, A to Z; below it large letters are small ones.
+fn whole_of(text: &str, base: u8) -> Option<Number> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    if digits.is_empty() {
+        return None;
+    }
+    let mut number = Number::ZERO;
+    for digit in digits.bytes() {
+        let value = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'z' => digit - b'a' + 10,
+            b'A'..=b'Z' if base > 36 => digit - b'A' + 36,
+            b'A'..=b'Z' => digit - b'A' + 10,
+            _ => return None,
+        };
+        if value >= base {
+            return None;
+        }
+        number = number.mul(Number::from(i64::from(base)))?.add(Number::from(i64::from(value)))?;
+    }
+    Some(if negative { number.neg() } else { number })
+}
 
 fn fits(number: Option<Number>) -> Result<Value, String> {
     number.map(Value::Number).ok_or_else(|| "the result is no number that can be kept".to_owned())

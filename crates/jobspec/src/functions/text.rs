@@ -1,4 +1,5 @@
 use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::format::format;
 use super::{Arguments, Context, Function, MANY, function};
@@ -31,8 +32,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         };
         Ok(Value::list(parts))
     }),
-    function("strlen", 1, 1, |_, a| Ok(crate::number::Number::from(a.text(0)?.chars().count()).into())),
-    function("strrev", 1, 1, |_, a| Ok(a.text(0)?.chars().rev().collect::<String>().into())),
+    function("strlen", 1, 1, |_, a| Ok(crate::number::Number::from(a.text(0)?.graphemes(true).count()).into())),
+    function("strrev", 1, 1, |_, a| Ok(a.text(0)?.graphemes(true).rev().collect::<String>().into())),
     function("substr", 3, 3, substring),
     function("title", 1, 1, |_, a| Ok(title(&a.text(0)?).into())),
     function("trim", 2, 2, |_, a| {
@@ -86,10 +87,11 @@ fn join(context: &Context<'_>, arguments: &Arguments<'_>) -> Result<Value, Strin
 fn substring(_: &Context<'_>, arguments: &Arguments<'_>) -> Result<Value, String> {
     let text = arguments.text(0)?;
     let (offset, length) = (arguments.whole(1)?, arguments.whole(2)?);
-    let total = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+    let total = i64::try_from(text.graphemes(true).count()).unwrap_or(i64::MAX);
     let start = if offset < 0 { (total.saturating_add(offset)).max(0) } else { offset };
     let start = usize::try_from(start).unwrap_or(usize::MAX);
-    let rest = text.chars().skip(start);
+    // A character is what people see as one.
+    let rest = text.graphemes(true).skip(start);
     Ok(match usize::try_from(length) {
         Ok(length) => rest.take(length).collect::<String>(),
         Err(_) => rest.collect::<String>(),

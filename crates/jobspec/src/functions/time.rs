@@ -146,9 +146,21 @@ fn format_date(spec: &str, moment: &Moment) -> Result<String, String> {
     while let Some(c) = rest.chars().next() {
         if c == '\'' {
             rest = rest.get(1..).unwrap_or("");
-            let Some((quoted, after)) = rest.split_once('\'') else { return Err("a quote does not end".to_owned()) };
-            out.push_str(if quoted.is_empty() { "'" } else { quoted });
-            rest = after;
+            loop {
+                let Some((quoted, after)) = rest.split_once('\'') else {
+                    return Err("a quote does not end".to_owned());
+                };
+                out.push_str(quoted);
+                rest = after;
+                // Two quotes within a quote are one of the text.
+                match rest.strip_prefix('\'') {
+                    Some(after) => {
+                        out.push('\'');
+                        rest = after;
+                    }
+                    None => break,
+                }
+            }
             continue;
         }
         let length = rest.len() - rest.trim_start_matches(c).len();

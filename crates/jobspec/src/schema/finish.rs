@@ -25,6 +25,24 @@ pub(super) fn job(fields: &mut Fields) -> Result<(), String> {
     Ok(())
 }
 
+/// The identity without a name is the default one, which has a place of its own.
+pub(super) fn task(fields: &mut Fields) -> Result<(), String> {
+    let Some(Value::Array(identities)) = take(fields, "~identities") else { return Ok(()) };
+    let is_default =
+        |identity: &Value| matches!(identity.get("Name").and_then(Value::as_str).unwrap_or_default(), "" | "default");
+    let (default, others): (Vec<Value>, Vec<Value>) = identities.into_iter().partition(is_default);
+    if default.len() > 1 {
+        return Err("there are two default identities; give all but one a name".to_owned());
+    }
+    if let Some(default) = default.into_iter().next() {
+        fields.insert("Identity".to_owned(), default);
+    }
+    if !others.is_empty() {
+        fields.insert("Identities".to_owned(), others.into());
+    }
+    Ok(())
+}
+
 /// A `vault` of the group is that of tasks without one.
 pub(super) fn group(fields: &mut Fields) -> Result<(), String> {
     if let Some(vault) = take(fields, "~vault") {

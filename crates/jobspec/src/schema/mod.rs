@@ -1,4 +1,4 @@
-//! What the blocks of a job file may hold, and what each part is called in the API.
+//! What the blocks of a job file may hold, what each part is called in the API, and what people read about it.
 //!
 //! One table a block. Keys that begin with `~` are kept only until the block's `finish` has put them where they belong.
 
@@ -6,13 +6,11 @@ mod connect;
 mod finish;
 mod group;
 mod job;
-mod later;
 mod service;
 mod shared;
 mod task;
 
 pub(crate) use job::JOB;
-pub(crate) use later::later;
 
 use serde_json::{Map, Value};
 
@@ -29,6 +27,7 @@ pub(crate) enum Kind {
     /// A text such as `"30s"`, or a number of nanoseconds.
     Duration,
     Texts,
+    Counts,
 }
 
 #[derive(Debug)]
@@ -36,6 +35,18 @@ pub(crate) struct Attribute {
     pub(crate) name: &'static str,
     pub(crate) key: &'static str,
     pub(crate) kind: Kind,
+    /// What holds when it is left out, as a job file would write it; what other types of job have stands in
+    /// parentheses behind it. Empty when there is none.
+    pub(crate) default: &'static str,
+    pub(crate) about: &'static str,
+    /// The Nomad version that brought it; empty when 1.6 has it.
+    pub(crate) since: &'static str,
+}
+
+impl Attribute {
+    const fn since(self, since: &'static str) -> Self {
+        Self { since, ..self }
+    }
 }
 
 /// How a block appears in what it belongs to.
@@ -63,6 +74,16 @@ pub(crate) struct Nested {
     pub(crate) key: &'static str,
     pub(crate) shape: Shape,
     pub(crate) body: &'static Body,
+    /// For maps and free bodies; others say it themselves.
+    pub(crate) about: &'static str,
+    /// The Nomad version that brought it; empty when 1.6 has it.
+    pub(crate) since: &'static str,
+}
+
+impl Nested {
+    const fn since(self, since: &'static str) -> Self {
+        Self { since, ..self }
+    }
 }
 
 /// Puts what was read under `~` keys where it belongs; an error is about the whole block.
@@ -72,6 +93,7 @@ type Finish = fn(&mut Fields) -> Result<(), String>;
 pub(crate) struct Body {
     /// The block's own name, for messages.
     pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
     pub(crate) attributes: &'static [Attribute],
     pub(crate) blocks: &'static [&'static [Nested]],
     pub(crate) finish: Option<Finish>,
@@ -95,43 +117,53 @@ impl Body {
     }
 }
 
-const fn text(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Text }
+const fn attribute(
+    name: &'static str,
+    key: &'static str,
+    kind: Kind,
+    default: &'static str,
+    about: &'static str,
+) -> Attribute {
+    Attribute { name, key, kind, default, about, since: "" }
 }
 
-const fn bool(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Bool }
+const fn text(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Text, default, about)
 }
 
-const fn int(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Int }
+const fn bool(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Bool, default, about)
 }
 
-const fn count(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Count }
+const fn int(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Int, default, about)
 }
 
-const fn duration(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Duration }
+const fn count(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Count, default, about)
 }
 
-const fn texts(name: &'static str, key: &'static str) -> Attribute {
-    Attribute { name, key, kind: Kind::Texts }
+const fn duration(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Duration, default, about)
+}
+
+const fn texts(name: &'static str, key: &'static str, default: &'static str, about: &'static str) -> Attribute {
+    attribute(name, key, Kind::Texts, default, about)
 }
 
 /// A body whose names are the reader's: maps and free bodies.
-static OPEN: Body = Body { name: "", attributes: &[], blocks: &[], finish: None };
+static OPEN: Body = Body { name: "", about: "", attributes: &[], blocks: &[], finish: None };
 
 const fn block(name: &'static str, key: &'static str, shape: Shape, body: &'static Body) -> Nested {
-    Nested { name, key, shape, body }
+    Nested { name, key, shape, body, about: "", since: "" }
 }
 
-const fn text_map(name: &'static str, key: &'static str) -> Nested {
-    block(name, key, Shape::TextMap, &OPEN)
+const fn text_map(name: &'static str, key: &'static str, about: &'static str) -> Nested {
+    Nested { name, key, shape: Shape::TextMap, body: &OPEN, about, since: "" }
 }
 
-const fn free(name: &'static str, key: &'static str) -> Nested {
-    block(name, key, Shape::Free, &OPEN)
+const fn free(name: &'static str, key: &'static str, about: &'static str) -> Nested {
+    Nested { name, key, shape: Shape::Free, body: &OPEN, about, since: "" }
 }
 
 #[cfg(test)]
@@ -147,15 +179,20 @@ mod tests {
         let names: Vec<&str> = body.names().collect();
         let distinct: BTreeSet<&&str> = names.iter().collect();
         assert_eq!(distinct.len(), names.len(), "a name stands twice in {}", body.name);
+        for attribute in body.attributes {
+            assert!(attribute.about.ends_with('.'), "{}: {} is not told", body.name, attribute.name);
+        }
         for nested in body.all_nested() {
+            let about = if nested.about.is_empty() { nested.body.about } else { nested.about };
+            assert!(about.ends_with('.'), "{}: {} is not told", body.name, nested.name);
             walk(nested.body, seen);
         }
     }
 
     #[test]
-    fn names_are_unique_within_a_block() {
+    fn names_are_unique_within_a_block_and_all_are_told_about() {
         let mut seen = BTreeSet::new();
         walk(&JOB, &mut seen);
-        assert!(seen.len() > 40, "{} blocks", seen.len());
+        assert!(seen.len() > 50, "{} blocks", seen.len());
     }
 }

@@ -260,12 +260,6 @@ job "web" {
        |     ^^^^^^^
     hint: write `network { … }`, without `=`
 
-    web.hcl:13:5: there is no block "disconnect" in group
-       |
-    13 |     disconnect {}
-       |     ^^^^^^^^^^
-    Nomad knows it since 1.8; this version keeps to what 1.6 knows.
-
     web.hcl:16:7: there is no attribute "intervall" in restart
        |
     16 |       intervall = "5s"

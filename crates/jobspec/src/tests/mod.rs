@@ -1,6 +1,8 @@
 mod expressions;
 mod files;
+mod functions;
 mod limits;
+mod oracle;
 
 use serde_json::Value;
 
