@@ -1,6 +1,6 @@
 //! A start attempt's question for its image: asked of the keeper, told to the task's watchers, bounded in time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use longshore_driver::{DriverError, EventSink, StartRequest};
@@ -28,6 +28,8 @@ pub(crate) struct Asker<'a> {
     access: Access,
     events: &'a EventSink,
     timeout: GoDuration,
+    /// The pull that was last waited for.
+    watched: Mutex<Option<watch::Receiver<Progress>>>,
 }
 
 /// Says that the attempt gave up, unless it was answered.
@@ -74,6 +76,7 @@ impl<'a> Asker<'a> {
             access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive },
             events: &request.events,
             timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
+            watched: Mutex::default(),
         })
     }
 
@@ -120,6 +123,7 @@ impl<'a> Asker<'a> {
                         let message = if self.access.archive.is_some() { "Loading image" } else { "Downloading image" };
                         self.emit(message.to_owned());
                     }
+                    *self.watched() = Some(watched.clone());
                     progress = Some(watched);
                 }
                 Some(Answer::Granted(grant)) => {
@@ -157,6 +161,10 @@ impl<'a> Asker<'a> {
         }
     }
 
+    fn watched(&self) -> MutexGuard<'_, Option<watch::Receiver<Progress>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn timed_out(&self) -> DriverError {
         let name = self.name.familiar();
         let engine = match &*self.shared.engine_state.borrow() {
@@ -165,8 +173,10 @@ impl<'a> Asker<'a> {
             EngineState::Answers | EngineState::Unknown => String::new(),
         };
         let registry = self.name.registry().unwrap_or("no registry");
+        let at =
+            self.watched().as_ref().map(|watched| format!("; it was at: {}", *watched.borrow())).unwrap_or_default();
         DriverError::retry(format!(
-            "could not get image {name} from {registry} within image_pull_timeout ({}){engine}",
+            "could not get image {name} from {registry} within image_pull_timeout ({}){at}{engine}",
             self.timeout
         ))
         .hint("see whether the registry is slow or silent, or set a longer image_pull_timeout in the task's config")

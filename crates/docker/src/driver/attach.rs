@@ -147,6 +147,7 @@ fn start_keeping(shared: &Shared, books: KeepingBooks) -> std::io::Result<Keepin
         looker: Looker::new(shared.engine.clone(), shared.node),
         auth: shared.options.auth.clone(),
         pull_activity_timeout: shared.options.pull_activity_timeout.to_std(),
+        pull_parallelism: shared.options.pull_parallelism,
         books,
     })
 }

@@ -141,6 +141,9 @@ fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
     if image.uses > 0 {
         lines.push(format!("It was granted to tasks {} times.", image.uses));
     }
+    if let Some(source) = image.name.as_ref().and_then(|name| status.asked.get(name)) {
+        lines.push(format!("Its registry was last asked {source}."));
+    }
     if !report.progress.is_empty() {
         lines.push(format!("A pull is under way: {}.", report.progress));
     }

@@ -8,6 +8,7 @@
 //!   hung would hide the engine from it for ever.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longshore_crashpoint::crash_point;
@@ -19,7 +20,9 @@ use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::credentials::Source;
 use super::fetch::{Access, Fetch, with_causes};
+use super::gate::Gate;
 use super::keeping::{Answer, Books, Brought, Grant, Keeping, Message, Setup, Status, now};
 use super::ledger::Ledger;
 use super::lock::KeeperLock;
@@ -33,6 +36,9 @@ pub(super) struct Actor {
     looker: Looker,
     auth: AuthOptions,
     pull_activity_timeout: Duration,
+    gate: Arc<Gate>,
+    /// How the registry was asked when a name was last pulled.
+    asked: BTreeMap<ImageRef, Source>,
     keeper: Keeper,
     ledger: Ledger,
     /// The engine's lock, for as long as this keeps its images.
@@ -91,6 +97,8 @@ struct Running {
 
 /// Lists, and what is asked of each image that was not seen before. What was learnt of those stays with the looker.
 const LOOK_MAX: Duration = Duration::from_secs(120);
+/// So many names are remembered with how they were asked for.
+const ASKED_MAX: usize = 1024;
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(200);
 const WRITE_AGAIN_MAX: Duration = Duration::from_secs(10);
 
@@ -102,12 +110,14 @@ impl Actor {
         inbox: mpsc::UnboundedReceiver<Message>,
         wake: watch::Sender<Option<Timestamp>>,
     ) -> Self {
-        let Setup { engine, looker, auth, pull_activity_timeout, books } = setup;
+        let Setup { engine, looker, auth, pull_activity_timeout, pull_parallelism, books } = setup;
         Self {
             engine,
             looker,
             auth,
             pull_activity_timeout,
+            gate: Arc::new(Gate::new(pull_parallelism)),
+            asked: BTreeMap::new(),
             keeper: Keeper::restore(books.policy, books.entries, now()),
             ledger: books.ledger,
             lock: books.lock,
@@ -157,7 +167,15 @@ impl Actor {
     fn status(&self) -> Status {
         let progress =
             self.fetches.values().map(|fetch| (fetch.name.clone(), fetch.progress.borrow().to_string())).collect();
-        Status { images: self.keeper.status(), progress }
+        Status { images: self.keeper.status(), progress, asked: self.asked.clone() }
+    }
+
+    fn note_how_it_was_asked(&mut self, ended: &Running) {
+        let Some(source) = ended.progress.borrow().source().cloned() else { return };
+        if self.asked.len() >= ASKED_MAX && !self.asked.contains_key(&ended.name) {
+            self.asked.pop_first();
+        }
+        self.asked.insert(ended.name.clone(), source);
     }
 
     fn want(&mut self, want: Want, access: Access, answers: mpsc::UnboundedSender<Answer>) {
@@ -194,7 +212,9 @@ impl Actor {
     fn note_before(&mut self, event: &Event) {
         match event {
             Event::Fetched { fetch, .. } => {
-                self.fetches.remove(fetch);
+                if let Some(ended) = self.fetches.remove(fetch) {
+                    self.note_how_it_was_asked(&ended);
+                }
             }
             Event::GaveUp { owner } | Event::Ended { owner, .. } => {
                 self.waiters.remove(owner);
@@ -333,6 +353,7 @@ impl Actor {
             auth: self.auth.clone(),
             platform,
             activity_timeout: self.pull_activity_timeout,
+            gate: self.gate.clone(),
             cancel,
             progress,
         };

@@ -3,7 +3,8 @@
 //! The first source that has something, or fails, decides. "Not found" is not a failure: the next source is asked.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub(crate) enum CredentialsError {
     },
     #[error("the entry for {key} in the file of registry credentials {path} cannot be read")]
     Entry { path: String, key: String },
-    #[error("{program} could not be run; it has to be on the agent's PATH")]
+    #[error("{program} could not be run; it has to be on the agent's PATH, or on the PATH that auth.helper_env gives")]
     Start {
         program: String,
         #[source]
@@ -45,16 +46,49 @@ pub(crate) enum CredentialsError {
     Timeout { program: String, key: String, after: Duration },
 }
 
-/// Where credentials were found, for `image explain`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Where credentials were found, for people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Source {
     Task,
-    File,
-    Helper,
+    /// An entry of the file.
+    File(PathBuf),
+    /// A helper that the file names, for this registry or for all.
+    HelperOfFile {
+        program: String,
+        file: PathBuf,
+    },
+    /// The helper that the agent's options name.
+    Helper {
+        program: String,
+    },
+    #[default]
     Nowhere,
 }
 
-const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
+impl Source {
+    /// Whether it makes credentials anew each time, which may then last for a short while only.
+    pub(crate) fn is_helper(&self) -> bool {
+        matches!(self, Self::HelperOfFile { .. } | Self::Helper { .. })
+    }
+}
+
+/// How the registry was asked.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task => f.write_str("with the credentials of the task's auth block"),
+            Self::File(path) => write!(f, "with the credentials of the file auth.config ({})", path.display()),
+            Self::HelperOfFile { program, file } => {
+                write!(f, "with the credentials of the helper {program}, which {} names", file.display())
+            }
+            Self::Helper { program } => {
+                write!(f, "with the credentials of the helper {program}, which auth.helper names")
+            }
+            Self::Nowhere => f.write_str("without credentials"),
+        }
+    }
+}
+
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const HELPER_BYTES_MAX: u64 = 1 << 20;
 const STDERR_SHOWN_MAX: usize = 300;
@@ -74,14 +108,14 @@ pub(crate) async fn resolve(
     }
     let Some(host) = name.registry() else { return Ok((None, Source::Nowhere)) };
     if let Some(path) = &options.config
-        && let Some((auth, source)) = of_file(path, host).await?
+        && let Some((auth, source)) = of_file(path, host, options).await?
     {
         return Ok((Some(auth), source));
     }
     if let Some(helper) = &options.helper
-        && let Some(auth) = of_helper(helper, host).await?
+        && let Some((auth, program)) = of_helper(helper, host, options).await?
     {
-        return Ok((Some(auth), Source::Helper));
+        return Ok((Some(auth), Source::Helper { program }));
     }
     Ok((None, Source::Nowhere))
 }
@@ -109,7 +143,11 @@ struct AuthEntry {
     identitytoken: Secret,
 }
 
-async fn of_file(path: &Path, host: &str) -> Result<Option<(RegistryAuth, Source)>, CredentialsError> {
+async fn of_file(
+    path: &Path,
+    host: &str,
+    options: &AuthOptions,
+) -> Result<Option<(RegistryAuth, Source)>, CredentialsError> {
     let shown = path.display().to_string();
     let text = read_limited(path).await.map_err(|source| CredentialsError::File { path: shown.clone(), source })?;
     let file: ConfigFile =
@@ -117,12 +155,15 @@ async fn of_file(path: &Path, host: &str) -> Result<Option<(RegistryAuth, Source
     if let Some(entry) = entry_for(&file.auths, host) {
         let auth = entry.decode().ok_or_else(|| CredentialsError::Entry { path: shown, key: host.to_owned() })?;
         if !auth.is_empty() {
-            return Ok(Some((auth, Source::File)));
+            return Ok(Some((auth, Source::File(path.to_owned()))));
         }
     }
     let helper = keys(host).into_iter().find_map(|key| file.cred_helpers.get(key)).or(file.creds_store.as_ref());
     match helper {
-        Some(helper) if !helper.is_empty() => Ok(of_helper(helper, host).await?.map(|auth| (auth, Source::Helper))),
+        Some(helper) if !helper.is_empty() => {
+            let found = of_helper(helper, host, options).await?;
+            Ok(found.map(|(auth, program)| (auth, Source::HelperOfFile { program, file: path.to_owned() })))
+        }
         _ => Ok(None),
     }
 }
@@ -180,7 +221,12 @@ struct HelperAnswer {
 /// How a helper says that what it gives is a token, not a password.
 const TOKEN_USER: &str = "<token>";
 
-async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, CredentialsError> {
+/// With the name of the program that gave them.
+async fn of_helper(
+    helper: &str,
+    host: &str,
+    options: &AuthOptions,
+) -> Result<Option<(RegistryAuth, String)>, CredentialsError> {
     let program = format!("docker-credential-{helper}");
     if helper.contains('/') {
         let source = std::io::Error::other("its name must not hold a slash");
@@ -188,14 +234,14 @@ async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, Cre
     }
     // Helpers know Docker Hub by its old address; some only by its host.
     for key in keys(host).into_iter().take(2) {
-        if let Some(answer) = ask(&program, key, HELPER_TIMEOUT).await? {
+        if let Some(answer) = ask(&program, key, options).await? {
             let auth = if answer.username == TOKEN_USER {
                 RegistryAuth { identity_token: answer.secret, ..RegistryAuth::default() }
             } else {
                 RegistryAuth { username: answer.username, password: answer.secret, ..RegistryAuth::default() }
             };
             if !auth.is_empty() {
-                return Ok(Some(auth));
+                return Ok(Some((auth, program)));
             }
         }
     }
@@ -203,10 +249,13 @@ async fn of_helper(helper: &str, host: &str) -> Result<Option<RegistryAuth>, Cre
 }
 
 /// Asks one helper. Whatever it has started is ended with it.
-async fn ask(program: &str, key: &str, limit: Duration) -> Result<Option<HelperAnswer>, CredentialsError> {
+async fn ask(program: &str, key: &str, options: &AuthOptions) -> Result<Option<HelperAnswer>, CredentialsError> {
+    let limit = options.helper_timeout.to_std();
     let start = |source| CredentialsError::Start { program: program.to_owned(), source };
     let mut child = tokio::process::Command::new(program)
         .arg("get")
+        // With a PATH of its own it is looked for there.
+        .envs(&options.helper_env)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -276,6 +325,8 @@ fn says_not_found(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use longshore_values::GoDuration;
+
     use super::*;
     use crate::image::with_causes;
 
@@ -287,7 +338,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.json");
         std::fs::write(&path, file).unwrap();
-        let options = AuthOptions { config: Some(path), helper: None };
+        let options = AuthOptions { config: Some(path), ..AuthOptions::default() };
         let got = match resolve(&name(image), None, &options).await {
             Ok((Some(auth), _)) => format!("{}:{}", auth.username, auth.password.reveal()),
             Ok((None, source)) => format!("{source:?}"),
@@ -325,10 +376,10 @@ mod tests {
     #[tokio::test]
     async fn a_task_s_own_come_first() {
         let auth = RegistryAuth { username: "t".into(), ..RegistryAuth::default() };
-        let missing = AuthOptions { config: Some("/nowhere/config.json".into()), helper: None };
+        let missing = AuthOptions { config: Some("/nowhere/config.json".into()), ..AuthOptions::default() };
         assert_eq!(resolve(&name("a:1"), Some(&auth), &missing).await.unwrap(), (Some(auth), Source::Task));
         assert!(matches!(resolve(&name("a:1"), None, &missing).await, Err(CredentialsError::File { .. })));
-        let helper = AuthOptions { config: None, helper: Some("longshore-none".into()) };
+        let helper = AuthOptions { helper: Some("longshore-none".into()), ..AuthOptions::default() };
         assert!(matches!(resolve(&name("a:1"), None, &helper).await, Err(CredentialsError::Start { .. })));
     }
 
@@ -337,6 +388,41 @@ mod tests {
         assert!(says_not_found(b"credentials not found in native keychain\n"));
         assert!(!says_not_found(b"gpg: decryption failed"));
     }
+
+    fn limited() -> AuthOptions {
+        AuthOptions { helper_timeout: GoDuration::milliseconds(1_500), ..AuthOptions::default() }
+    }
+
+    #[tokio::test]
+    async fn helpers_are_found_by_their_own_path_and_named_to_people() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = |name: &str, text: &str| {
+            let path = folder.path().join(format!("docker-credential-{name}"));
+            std::fs::write(&path, format!("#!/bin/sh\nread key\n{text}\n")).unwrap();
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        };
+        script("none", "echo credentials not found in native keychain; exit 1");
+        script("all", r#"echo "{\"Username\":\"<token>\",\"Secret\":\"$FOR-$key\"}""#);
+        let file = folder.path().join("config.json");
+        std::fs::write(&file, r#"{"credHelpers": {"a.example": "none", "b.example": "all"}}"#).unwrap();
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let options = AuthOptions {
+            config: Some(file),
+            helper: Some("all".to_owned()),
+            helper_env: [("PATH".to_owned(), path), ("FOR".to_owned(), "me".to_owned())].into(),
+            ..limited()
+        };
+        for (image, expected) in [
+            ("a.example/x:1", "the helper docker-credential-all, which auth.helper names"),
+            ("b.example/x:1", "the helper docker-credential-all, which DIR/config.json names"),
+        ] {
+            let (auth, source) = resolve(&name(image), None, &options).await.unwrap();
+            assert_eq!(auth.unwrap().identity_token.reveal(), format!("me-{}", &image[..9]));
+            let shown = source.to_string().replace(&folder.path().display().to_string(), "DIR");
+            assert_eq!(shown, format!("with the credentials of {expected}"), "{image}");
+        }
+    }
+
     /// What a helper script makes of being asked.
     async fn check_helper(script: &str, expected: &str) {
         let folder = tempfile::tempdir().unwrap();
@@ -344,7 +430,7 @@ mod tests {
         std::fs::write(&program, format!("#!/bin/sh\ncd {}\n{script}\n", folder.path().display())).unwrap();
         std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         let program = program.to_str().unwrap();
-        let got = match ask(program, "reg.example", Duration::from_millis(1_500)).await {
+        let got = match ask(program, "reg.example", &limited()).await {
             Ok(Some(answer)) => format!("{}:{}", answer.username, answer.secret.reveal()),
             Ok(None) => "nothing".to_owned(),
             Err(why) => with_causes(&why).replace(program, "HELPER"),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longshore_engine::{Class, Engine, Error as EngineError, PullStream, RegistryAuth};
 use longshore_images::{FailureKind, FetchFailure};
@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::archive::CheckedArchive;
 use super::credentials::{self, Source};
-use super::progress::{Bytes, Progress};
+use super::gate::{Gate, Place};
+use super::progress::{Bytes, Progress, Stage};
 use crate::options::AuthOptions;
 
 /// What a start attempt brings along for the case that its image has to be brought.
@@ -36,21 +37,90 @@ pub(crate) struct Fetch {
     pub(crate) auth: AuthOptions,
     pub(crate) platform: Option<String>,
     pub(crate) activity_timeout: Duration,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: watch::Sender<Progress>,
 }
 
 /// How long a pull that nobody waits for is let to unpack what it has fetched.
 const UNPACK_MAX: Duration = Duration::from_secs(60);
+/// How long the registry may take for its first word, if the limit on silence is not shorter.
+const CONNECT_MAX: Duration = Duration::from_secs(60);
+/// What may pass is tried again after these times, and then told.
+const AGAIN_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
+
+/// A failed try, and whether another one may end otherwise.
+struct Failed {
+    failure: FetchFailure,
+    again: Again,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    No,
+    /// Soon: what is in the way may pass.
+    Soon,
+    /// When the registry may be asked again, however often.
+    WhenRested,
+    /// At once: credentials that last for a short while only may have been too old.
+    WithNewCredentials,
+}
+
+impl From<FetchFailure> for Failed {
+    fn from(failure: FetchFailure) -> Self {
+        Self { failure, again: Again::No }
+    }
+}
 
 impl Fetch {
     pub(crate) async fn pull(self) -> Result<(), FetchFailure> {
+        let registry = self.name.registry().unwrap_or_default().to_owned();
+        let (mut waits, mut had_new_credentials) = (AGAIN_AFTER.into_iter(), false);
+        loop {
+            let tell = |stage| self.progress.send_modify(|progress| progress.wait(stage));
+            let place = tokio::select! {
+                place = self.gate.enter(&registry, tell) => place,
+                () = self.cancel.cancelled() => return Err(self.cancelled()),
+            };
+            let Err(Failed { failure, again }) = self.pull_once(place).await else {
+                self.gate.gave(&registry);
+                return Ok(());
+            };
+            match again {
+                Again::WhenRested => self.gate.limited(&registry, &failure.message),
+                Again::WithNewCredentials if !had_new_credentials => had_new_credentials = true,
+                Again::Soon if let Some(wait) = waits.next() => self.rest(wait, &failure).await?,
+                _ => return Err(failure),
+            }
+        }
+    }
+
+    async fn rest(&self, wait: Duration, failure: &FetchFailure) -> Result<(), FetchFailure> {
+        let until = Instant::now() + wait;
+        let stage = Stage::Resting { until, why: failure.message.clone() };
+        self.progress.send_modify(|progress| progress.wait(stage));
+        tokio::select! {
+            () = tokio::time::sleep_until(until.into()) => Ok(()),
+            () = self.cancel.cancelled() => Err(self.cancelled()),
+        }
+    }
+
+    async fn pull_once(&self, mut place: Place) -> Result<(), Failed> {
         let (auth, source) = self.credentials().await?;
         let (Some(repository), Some(reference)) = (self.name.repository(), self.reference()) else {
-            return Err(self.failure(FailureKind::Other, "an image id cannot be pulled", ""));
+            return Err(self.failure(FailureKind::Other, "an image id cannot be pulled", "").into());
         };
+        self.progress.send_modify(|progress| progress.ask(source.clone()));
         let stream = self.engine.pull(repository, &reference, auth.as_ref(), self.platform.as_deref());
-        self.follow(stream, source).await
+        tokio::select! {
+            outcome = self.follow(stream, &source) => outcome,
+            never = place.grow_old() => match never {},
+        }
+    }
+
+    fn cancelled(&self) -> FetchFailure {
+        let cause = format!("nobody waits for it any more; it was at: {}", *self.progress.borrow());
+        self.failure(FailureKind::Cancelled, &cause, "")
     }
 
     pub(crate) async fn load(self) -> Result<(), FetchFailure> {
@@ -62,7 +132,7 @@ impl Fetch {
             Err(error) => return Err(self.failure(FailureKind::BadArchive, &error.to_string(), "")),
         };
         let stream = self.engine.load_images(reader, &archive.path);
-        match self.follow(stream, Source::Nowhere).await {
+        match self.follow(stream, &Source::Nowhere).await.map_err(|failed| failed.failure) {
             Err(FetchFailure { kind: FailureKind::Other, message }) => {
                 Err(FetchFailure { kind: FailureKind::BadArchive, message })
             }
@@ -94,10 +164,10 @@ impl Fetch {
     async fn follow(
         &self,
         stream: impl Future<Output = Result<PullStream, EngineError>>,
-        source: Source,
-    ) -> Result<(), FetchFailure> {
+        source: &Source,
+    ) -> Result<(), Failed> {
         let work = async {
-            let mut stream = match self.lively(stream).await? {
+            let mut stream = match self.answered(stream).await? {
                 Ok(stream) => stream,
                 Err(error) => return Err(self.engine_failure(&error, source).await),
             };
@@ -114,13 +184,12 @@ impl Fetch {
             outcome = &mut work => return outcome,
             () = self.cancel.cancelled() => {}
         }
-        let cancelled = || self.failure(FailureKind::Cancelled, "nobody waits for it any more", "");
         // An engine that loses its caller between making the image and naming it leaves content without any name, which
         // nobody could tell from somebody else's. So what only has to be unpacked gets its name, and goes by that.
         if self.progress.borrow().is_all_fetched() {
-            return tokio::time::timeout(UNPACK_MAX, work).await.unwrap_or_else(|_| Err(cancelled()));
+            return tokio::time::timeout(UNPACK_MAX, work).await.unwrap_or_else(|_| Err(self.cancelled().into()));
         }
-        Err(cancelled())
+        Err(self.cancelled().into())
     }
 
     /// Reads on until something moved. Whether the stream goes on.
@@ -135,6 +204,16 @@ impl Fetch {
         Ok(false)
     }
 
+    /// The beginning of an answer, if it comes before the limit on that.
+    async fn answered<T>(&self, step: impl Future<Output = T>) -> Result<T, FetchFailure> {
+        let after = self.activity_timeout.min(CONNECT_MAX);
+        tokio::time::timeout(after, step).await.map_err(|_| {
+            let what = if self.access.archive.is_some() { "the engine" } else { "the registry" };
+            let hint = "see whether the registry answers, and whether the engine reaches it";
+            self.failure(FailureKind::TimedOut, &format!("no answer from {what} for {after:?}"), hint)
+        })
+    }
+
     /// The outcome of a step, if it comes before the limit on silence.
     async fn lively<T>(&self, step: impl Future<Output = T>) -> Result<T, FetchFailure> {
         let after = self.activity_timeout;
@@ -145,23 +224,22 @@ impl Fetch {
         })
     }
 
-    async fn engine_failure(&self, error: &EngineError, source: Source) -> FetchFailure {
+    async fn engine_failure(&self, error: &EngineError, source: &Source) -> Failed {
         let class = error.class();
         let kind = kind_of(class);
         let cause = error.engine_message().map_or_else(|| with_causes(error), str::to_owned);
-        let further = match (class, source) {
-            (Class::RegistryDenied, Source::Task) => {
-                " (asked with the credentials of the task's auth block)".to_owned()
-            }
-            (Class::RegistryDenied, Source::File) => " (asked with the credentials of the file auth.config)".to_owned(),
-            (Class::RegistryDenied, Source::Helper) => {
-                " (asked with the credentials of a credential helper)".to_owned()
-            }
-            (Class::RegistryDenied, Source::Nowhere) => " (asked without credentials)".to_owned(),
-            (Class::NoSpace, _) => format!(" ({})", self.room().await),
+        let further = match class {
+            Class::RegistryDenied => format!(" (asked {source})"),
+            Class::NoSpace => format!(" ({})", self.room().await),
             _ => String::new(),
         };
-        self.failure(kind, &format!("{cause}{further}"), class.hint())
+        let again = match class {
+            Class::RegistryUnreachable | Class::RegistryFailed => Again::Soon,
+            Class::RegistryLimited => Again::WhenRested,
+            Class::RegistryDenied if source.is_helper() => Again::WithNewCredentials,
+            _ => Again::No,
+        };
+        Failed { failure: self.failure(kind, &format!("{cause}{further}"), class.hint()), again }
     }
 
     /// How far it came, and the room on the engine's disk: what was unpacked of it is gone again by now.

@@ -9,6 +9,7 @@ use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::actor::Actor;
+use super::credentials::Source;
 use super::fetch::Access;
 use super::ledger::Ledger;
 use super::lock::KeeperLock;
@@ -47,6 +48,8 @@ pub(crate) struct Status {
     pub(crate) images: Vec<ImageStatus>,
     /// Progress of pulls under way, by name.
     pub(crate) progress: BTreeMap<ImageRef, String>,
+    /// How the registry was asked when a name was last pulled, since this agent's start.
+    pub(crate) asked: BTreeMap<ImageRef, Source>,
 }
 
 pub(super) enum Message {
@@ -80,6 +83,7 @@ pub(crate) struct Setup {
     pub(crate) looker: Looker,
     pub(crate) auth: AuthOptions,
     pub(crate) pull_activity_timeout: Duration,
+    pub(crate) pull_parallelism: usize,
     pub(crate) books: Books,
 }
 

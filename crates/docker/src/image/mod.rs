@@ -5,6 +5,7 @@ mod archive;
 mod credentials;
 mod fetch;
 mod follower;
+mod gate;
 mod keeping;
 mod ledger;
 mod lock;

@@ -6,12 +6,29 @@ use std::time::{Duration, Instant};
 
 use longshore_engine::PullMessage;
 
+use super::credentials::Source;
+
 /// What is known of a pull or load under way.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
+    stage: Stage,
+    /// What the registry was last shown.
+    source: Option<Source>,
     layers: BTreeMap<String, Layer>,
     /// What an unusual message says: retries, an archive's names.
     note: String,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// A place among the pulls at work.
+    Queued { at_work: usize },
+    /// The time at which a registry that failed or asked for patience is asked again.
+    Resting { until: Instant, why: String },
+    /// The registry, or its bytes.
+    #[default]
+    Asked,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,6 +52,21 @@ enum Phase {
 }
 
 impl Progress {
+    /// Nothing is asked of the registry before that has passed.
+    pub(crate) fn wait(&mut self, stage: Stage) {
+        self.stage = stage;
+    }
+
+    /// The registry is asked, with what this source gave; what an earlier try brought is brought anew or found.
+    pub(crate) fn ask(&mut self, source: Source) {
+        *self = Self { source: Some(source), ..Self::default() };
+    }
+
+    /// What the registry was last shown; none when it was not asked yet.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
     /// Takes a message in. Whether anything moved by it: a count-down to a retry is no progress, nor is a repetition.
     pub(crate) fn take(&mut self, message: &PullMessage) -> bool {
         let before = self.clone();
@@ -87,8 +119,11 @@ impl Progress {
 
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.stage != Stage::Asked {
+            return self.stage.fmt(f);
+        }
         if self.layers.is_empty() {
-            return f.write_str(if self.note.is_empty() { "waiting for the registry" } else { &self.note });
+            return if self.note.is_empty() { self.stage.fmt(f) } else { f.write_str(&self.note) };
         }
         let done = self.layers.values().filter(|layer| matches!(layer.phase, Phase::Done | Phase::Present)).count();
         let total: u64 = self.layers.values().map(|layer| layer.total).sum();
@@ -100,6 +135,19 @@ impl fmt::Display for Progress {
             write!(f, ", {}", self.note)?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queued { at_work } => write!(f, "waiting for one of {at_work} pulls at work to end"),
+            Self::Resting { until, why } => {
+                let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
+                write!(f, "asking the registry again in {left}s: {why}")
+            }
+            Self::Asked => f.write_str("waiting for the registry"),
+        }
     }
 }
 

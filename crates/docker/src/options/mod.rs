@@ -4,6 +4,7 @@
 
 mod gc;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use longshore_engine::Endpoint;
@@ -36,6 +37,8 @@ pub struct Options {
     pub image_pull_timeout: GoDuration,
     /// For how long a pull may show no progress; at least 1 m.
     pub pull_activity_timeout: GoDuration,
+    /// So many pulls are at work at once, and as many again that take long.
+    pub pull_parallelism: usize,
     pub container_exists_attempts: u32,
     /// 0: no limit of the node's.
     pub pids_limit: i64,
@@ -59,12 +62,22 @@ pub struct AllowedModes {
 }
 
 /// Where credentials come from when a task gives none.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthOptions {
     /// A file in the form of Docker's `config.json`, read anew at each pull.
     pub config: Option<PathBuf>,
     /// Suffix of `docker-credential-…`.
     pub helper: Option<String>,
+    /// What the environment of helpers has beyond the agent's own, or instead; with `PATH`, where they are looked for.
+    pub helper_env: BTreeMap<String, String>,
+    /// A helper that takes longer is killed.
+    pub helper_timeout: GoDuration,
+}
+
+impl Default for AuthOptions {
+    fn default() -> Self {
+        Self { config: None, helper: None, helper_env: BTreeMap::new(), helper_timeout: GoDuration::seconds(30) }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,7 +91,7 @@ pub struct VolumeOptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoggingOptions {
     pub kind: String,
-    pub config: std::collections::BTreeMap<String, String>,
+    pub config: BTreeMap<String, String>,
 }
 
 impl Default for LoggingOptions {
@@ -128,6 +141,7 @@ impl Default for Options {
             infra_image: format!("registry.k8s.io/pause-{}:3.3", go_arch()),
             image_pull_timeout: GoDuration::minutes(5),
             pull_activity_timeout: GoDuration::minutes(2),
+            pull_parallelism: 4,
             container_exists_attempts: 5,
             pids_limit: 0,
             oom_score_adj: 0,
@@ -177,6 +191,12 @@ impl Options {
                 default.pull_activity_timeout,
                 PULL_ACTIVITY_TIMEOUT_MIN,
             ),
+            pull_parallelism: usize::try_from(block.take_integer_or(
+                "pull_parallelism",
+                i64::try_from(default.pull_parallelism).unwrap_or(1),
+                1..=64,
+            ))
+            .unwrap_or(default.pull_parallelism),
             container_exists_attempts: u32::try_from(block.take_integer_or(
                 "container_exists_attempts",
                 i64::from(default.container_exists_attempts),
@@ -190,6 +210,8 @@ impl Options {
             auth: block.take_block("auth", |auth| AuthOptions {
                 config: auth.take_string("config").map(PathBuf::from),
                 helper: auth.take_string("helper"),
+                helper_env: auth.take_map("helper_env"),
+                helper_timeout: positive(auth, "helper_timeout", AuthOptions::default().helper_timeout),
             }),
             gc: block.take_block("gc", GcOptions::read),
             volumes: block.take_block("volumes", |volumes| VolumeOptions {

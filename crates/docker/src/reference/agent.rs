@@ -56,6 +56,12 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     ),
     row("pull_activity_timeout", "duration, at least 1m", "2m0s", "For how long a pull may show no progress."),
     row(
+        "pull_parallelism",
+        "number, 1 to 64",
+        "4",
+        "Longshore's own: so many pulls are at work at once; those that take longer than 20 s have as many places of their own.",
+    ),
+    row(
         "container_exists_attempts",
         "number, 0 to 1000",
         "5",
@@ -89,6 +95,18 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     row("auth", "block", "", "Credentials for tasks that bring none."),
     row("auth.config", "path", "", "A file in the form of Docker's `config.json`, read anew at each pull."),
     row("auth.helper", "text", "", "The end of a credential helper's name: `docker-credential-…`."),
+    row(
+        "auth.helper_env",
+        "map of texts",
+        "",
+        "Longshore's own: variables for helpers, beside the agent's own. With `PATH`, helpers are looked for there. Not a place for secrets.",
+    ),
+    row(
+        "auth.helper_timeout",
+        "duration",
+        "30s",
+        "Longshore's own: a helper that takes longer is killed with all that it started.",
+    ),
     row("tls", "block", "", "Refused when anything is given in it: this version speaks no TLS to an engine."),
     row("tls.cert", "path", "", "See `tls`."),
     row("tls.key", "path", "", "See `tls`."),

@@ -9,7 +9,7 @@ async fn explain(world: &World, name: &str) -> Explained {
 }
 
 /// What is told, in one text.
-async fn told(world: &World, name: &str) -> String {
+pub(crate) async fn told(world: &World, name: &str) -> String {
     match explain(world, name).await {
         Explained::Known(known) => known.lines.join("\n"),
         unknown @ Explained::Unknown { .. } => panic!("{unknown:?}"),
