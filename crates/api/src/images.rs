@@ -8,7 +8,8 @@ use crate::GoTime;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct ImagesResponse {
-    /// What people should know about the keeper as a whole (another keeper holds the engine, no engine …); empty when all is well.
+    /// What people should know about the keeper as a whole (another keeper holds the engine, the engine was not reached yet
+    /// or is away and what is listed is as of an earlier look, …); empty when all is well.
     pub note: String,
     pub images: Vec<ImageStatus>,
 }

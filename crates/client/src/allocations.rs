@@ -420,6 +420,7 @@ async fn watch_allocations(shared: Arc<Shared>, registration: Arc<Registration>,
         loop {
             registration.registered().await;
             match shared.link.watch_allocations(shared.node_id, after).await {
+        deployment: None,
                 Ok(listed) => {
                     backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
                     after = listed.index;

@@ -158,7 +158,7 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/jobs", get(jobs::list).put(submit::register).post(submit::register).fallback(invalid_method))
         .route("/v1/jobs/parse", writes(submit::parse))
         .route("/v1/validate/job", writes(submit::validate))
-        .route("/v1/job/", any(job::without_id))
+        .route("/v1/job/", any(job::dispatch))
         .route("/v1/job/{*path}", any(job::dispatch))
         .route("/v1/evaluations", reads(evaluations::list))
         .route("/v1/evaluation/{id}", reads(evaluations::get))

@@ -178,7 +178,18 @@ pub struct AllocationReport {
     pub client_status: ClientStatus,
     pub client_description: String,
     pub task_states: BTreeMap<String, TaskState>,
-    /// Health for its deployment and when it was decided; `None` while undecided.
+    /// Health for `deployment` and when it was decided; `None` while undecided.
     pub healthy: Option<(bool, Timestamp)>,
+    /// The deployment that the health was decided for. Nodes of older builds do not name it.
+    #[serde(default)]
+    pub deployment: Option<DeploymentId>,
     pub network_status: Option<AllocNetworkStatus>,
+}
+
+impl AllocationReport {
+    /// Its verdict on the allocation as a part of `deployment`: one that was made for another deployment is none.
+    pub fn health_in(&self, deployment: Option<DeploymentId>) -> Option<(bool, Timestamp)> {
+        let present = deployment?;
+        self.healthy.filter(|_| self.deployment.is_none_or(|judged| judged == present))
+    }
 }

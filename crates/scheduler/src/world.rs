@@ -68,6 +68,7 @@ impl World {
             client_description: String::new(),
             task_states: BTreeMap::from([("main".to_owned(), task)]),
             healthy: healthy.map(|healthy| (healthy, self.now)),
+            deployment: alloc.deployment,
             network_status: None,
         };
         self.change(Change::Allocation(AllocationChange::Report { reports: vec![report], evaluations: Vec::new() }));

@@ -5,6 +5,8 @@ use longshore_link::LinkError;
 use longshore_model::{AllocId, JobKey, LogIndex, NodeId};
 use longshore_state::{BadEntry, BadImage};
 
+use crate::operations::GroupCounts;
+
 /// Why a request was not carried out. Nothing of it happened then.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ServerError {
@@ -36,6 +38,9 @@ pub enum Refusal {
     JobChanged { enforced: LogIndex, found: LogIndex },
     #[error("cannot update job from type \"{from}\" to \"{to}\"")]
     JobType { from: &'static str, to: &'static str },
+    /// The job was made with counts of its groups that do not hold any more; these do.
+    #[error("the counts of the job's groups have changed meanwhile")]
+    CountsChanged(GroupCounts),
     #[error("can't revert to current version")]
     RevertToCurrent,
     #[error("Current job has version {found}; enforcing version {enforced}")]

@@ -92,6 +92,7 @@ impl World {
             client_description: String::new(),
             task_states: BTreeMap::from([("main".to_owned(), task)]),
             healthy: healthy.map(|healthy| (healthy, self.now)),
+            deployment: alloc.deployment,
             network_status: None,
         }
     }

@@ -111,7 +111,7 @@ impl World {
             _ => ClientStatus::Running,
         };
         let report = AllocationReport {
-            alloc: self.alloc(),
+            alloc,
             client_status,
             client_description: String::new(),
             task_states: BTreeMap::from([("main".to_owned(), TaskState::default())]),
@@ -139,12 +139,18 @@ impl World {
             }
             plan.evaluations.push(eval);
         }
+        let alloc = self.alloc();
+        let deployment = match self.below(4) {
+            0 => self.state.deployments().next().map(|deployment| deployment.id),
+            _ => self.state.allocation(alloc).and_then(|alloc| alloc.deployment),
+        };
         if self.below(2) == 0 {
             let client_status = (self.below(3) == 0).then_some(ClientStatus::Lost);
             let stop = AllocStop { alloc: self.alloc(), description: "x".to_owned(), client_status, follow_up: None };
             plan.stops.push(stop);
         }
         Change::Plan(Box::new(plan))
+            deployment,
     }
 
     fn step(&mut self) {

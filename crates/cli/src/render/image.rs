@@ -27,7 +27,12 @@ pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
         }
         rows.push(row);
     }
-    let table = if images.images.is_empty() { "No images".to_owned() } else { table(&rows) };
+    let table = match (images.images.is_empty(), images.note.is_empty()) {
+        (true, true) => "No images".to_owned(),
+        // Whether there are any is not known then.
+        (true, false) => String::new(),
+        (false, _) => table(&rows),
+    };
     let note = if images.note.is_empty() { String::new() } else { view.yellow(&images.note) };
     blocks(&[note, table])
 }

@@ -6,7 +6,7 @@ use longshore_state::{State, Table};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result};
-use crate::page::{self, Page};
+use crate::page::{self, ByAge, Page};
 use crate::prefix::{IdPrefix, full_id};
 use crate::reply;
 use crate::show::allocation::{self, StubFields};
@@ -21,17 +21,14 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     };
     let index_of = |state: &State| state.table_index(Table::Allocations);
     let state = ask.context.state(&ask.options, &[Table::Allocations], index_of).await;
-    let mut found: Vec<&Allocation> = state
+    let found: Vec<&Allocation> = state
         .allocations()
         .map(AsRef::as_ref)
         .filter(|alloc| ask.options.namespace.takes(&alloc.job.namespace))
         .filter(|alloc| prefix.begins(alloc.id.as_u128()))
         .collect();
-    found.sort_by_key(|alloc| (alloc.create_index, alloc.id));
-    if page.reverse {
-        found.reverse();
-    }
-    let (found, next) = page.cut(found.into_iter(), |alloc| format!("{}.{}", alloc.create_index, alloc.id));
+    let place = |alloc: &&Allocation| ByAge { create_index: alloc.create_index, id: alloc.id.as_u128() };
+    let (found, next) = page.cut_by_age(found, place)?;
     let shown: Vec<_> = found.into_iter().map(|alloc| allocation::stub(alloc, fields)).collect();
     page::answer(&ask.params, &shown, next, index_of(&state))
 }

@@ -8,7 +8,7 @@ use longshore_state::{State, Table};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result};
-use crate::page::{self, Page};
+use crate::page::{self, ByAge, Page};
 use crate::prefix::{IdPrefix, full_id};
 use crate::show::{allocation, deployment};
 use crate::{body, reply};
@@ -19,17 +19,14 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     let prefix = IdPrefix::parse("deployment", ask.params.text("prefix"))?;
     let index_of = |state: &State| state.table_index(Table::Deployments);
     let state = ask.context.state(&ask.options, &[Table::Deployments], index_of).await;
-    let mut found: Vec<&Deployment> = state
+    let found: Vec<&Deployment> = state
         .deployments()
         .map(AsRef::as_ref)
         .filter(|one| ask.options.namespace.takes(&one.job.namespace))
         .filter(|one| prefix.begins(one.id.as_u128()))
         .collect();
-    found.sort_by_key(|one| (one.create_index, one.id));
-    if page.reverse {
-        found.reverse();
-    }
-    let (found, next) = page.cut(found.into_iter(), |one| format!("{}.{}", one.create_index, one.id));
+    let place = |one: &&Deployment| ByAge { create_index: one.create_index, id: one.id.as_u128() };
+    let (found, next) = page.cut_by_age(found, place)?;
     let shown: Vec<_> = found.into_iter().map(|one| shown(&state, one)).collect();
     page::answer(&ask.params, &shown, next, index_of(&state))
 }

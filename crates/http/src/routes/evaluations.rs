@@ -5,7 +5,7 @@ use longshore_state::{State, Table};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result};
-use crate::page::{self, Page};
+use crate::page::{self, ByAge, Page};
 use crate::prefix::{IdPrefix, full_id};
 use crate::reply;
 use crate::show::{allocation, evaluation};
@@ -17,7 +17,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     let (status, job) = (ask.params.text("status"), ask.params.text("job"));
     let index_of = |state: &State| state.table_index(Table::Evaluations);
     let state = ask.context.state(&ask.options, &[Table::Evaluations], index_of).await;
-    let mut found: Vec<&Evaluation> = state
+    let found: Vec<&Evaluation> = state
         .evaluations()
         .map(AsRef::as_ref)
         .filter(|eval| ask.options.namespace.takes(&eval.job.namespace))
@@ -25,11 +25,8 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
         .filter(|eval| status.is_empty() || eval.status.word() == status)
         .filter(|eval| job.is_empty() || eval.job.id == job)
         .collect();
-    found.sort_by_key(|eval| (eval.create_index, eval.id));
-    if page.reverse {
-        found.reverse();
-    }
-    let (found, next) = page.cut(found.into_iter(), |eval| format!("{}.{}", eval.create_index, eval.id));
+    let place = |eval: &&Evaluation| ByAge { create_index: eval.create_index, id: eval.id.as_u128() };
+    let (found, next) = page.cut_by_age(found, place)?;
     let shown: Vec<_> = found.into_iter().map(evaluation::evaluation).collect();
     page::answer(&ask.params, &shown, next, index_of(&state))
 }

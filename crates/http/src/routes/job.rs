@@ -1,8 +1,8 @@
-//! Everything below `/v1/job/`. Ids may hold slashes, so what is asked for is told by the end of the path.
+//! Everything below `/v1/job/`. Ids may hold slashes, so what is asked for is told by the end of the path, as it was sent:
+//! `a/plan` is the plan of job `a`, `a%2Fplan` the job of that name.
 
 use axum::body::Body;
-use axum::extract::Path;
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, Uri};
 use axum::response::Response;
 use longshore_api as api;
 use longshore_model::{Job, JobKey};
@@ -14,6 +14,7 @@ use crate::error::{ApiError, Result};
 use crate::reply;
 use crate::show::{allocation, evaluation, job};
 
+const PREFIX: &str = "/v1/job/";
 /// What can be asked of a job, by the end of the path.
 const PARTS: &[&str] = &[
     "allocations",
@@ -30,14 +31,11 @@ const PARTS: &[&str] = &[
 /// What later builds will do and this one does not: said, rather than taken for a job's name.
 const LATER_PARTS: &[&str] = &["periodic/force", "dispatch", "scale"];
 
-/// `/v1/job/` without an id.
-pub(crate) async fn without_id(ask: Ask, method: Method, body: Body) -> Result<Response> {
-    dispatch(ask, method, Path(String::new()), body).await
-}
-
-/// `/v1/job/{job}` and all below it.
-pub(crate) async fn dispatch(ask: Ask, method: Method, Path(path): Path<String>, body: Body) -> Result<Response> {
-    let (id, part) = split(&path);
+/// `/v1/job/{job}` and all below it; the id may be missing.
+pub(crate) async fn dispatch(ask: Ask, method: Method, uri: Uri, body: Body) -> Result<Response> {
+    let (id, part) = split(uri.path().strip_prefix(PREFIX).unwrap_or_default());
+    let id = decoded(id).ok_or_else(|| ApiError::bad_request(format!("invalid URL escape in job ID {id:?}")))?;
+    let id = id.as_str();
     let key = JobKey::new(ask.options.namespace.name(), id);
     let writes = method == Method::PUT || method == Method::POST;
     let reads = method == Method::GET;
@@ -68,7 +66,20 @@ fn split(path: &str) -> (&str, &str) {
     split.unwrap_or((path, ""))
 }
 
-/// A path of this job that a read is about.
+/// A part of a path without its escapes; `None` for what is none, or no UTF-8.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.bytes();
+    while let Some(byte) = rest.next() {
+        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+        bytes.push(match byte {
+            b'%' => u8::try_from(digit(rest.next())? * 16 + digit(rest.next())?).ok()?,
+            plain => plain,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
 fn job_not_found() -> ApiError {
     ApiError::not_found("job not found")
 }
@@ -191,5 +202,15 @@ mod tests {
         assert_eq!(split("plan"), ("plan", ""));
         assert_eq!(split("deployment/deployments"), ("deployment", "deployments"));
         assert_eq!(split(""), ("", ""));
+        assert_eq!(split("a%2Fplan"), ("a%2Fplan", ""));
+        assert_eq!(split("a%2Fplan/plan"), ("a%2Fplan", "plan"));
+    }
+
+    #[test]
+    fn escapes() {
+        assert_eq!(decoded("a%2Fb%25%c3%A4+").as_deref(), Some("a/b%ä+"));
+        for bad in ["%", "%2", "a%zz", "%ff", "%+1"] {
+            assert_eq!(decoded(bad), None, "{bad}");
+        }
     }
 }

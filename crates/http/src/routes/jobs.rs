@@ -17,7 +17,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
         .jobs()
         .filter(|job| ask.options.namespace.takes(&job.key.namespace))
         .filter(|job| job.key.id.starts_with(prefix));
-    let (found, next) = page.cut(found, |job| format!("{}.{}", job.key.namespace, job.key.id));
+    let (found, next) = page.cut(found, |job| job.key.clone())?;
     let shown: Vec<_> = found.into_iter().map(|job| job::stub(job, state.summary(&job.key), with_meta)).collect();
     page::answer(&ask.params, &shown, next, index_of_list(&state))
 }

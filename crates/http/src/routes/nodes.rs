@@ -10,7 +10,7 @@ use longshore_state::{State, Table};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result};
-use crate::page::{self, Page};
+use crate::page::{self, ById, Page};
 use crate::prefix::{IdPrefix, full_id};
 use crate::show::node::{self, StubFields};
 use crate::show::{allocation, job};
@@ -27,7 +27,7 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     let index_of = |state: &State| state.table_index(Table::Nodes);
     let state = ask.context.state(&ask.options, &[Table::Nodes], index_of).await;
     let found = state.nodes().filter(|node| prefix.begins(node.id.as_u128()));
-    let (found, next) = page.cut(found, |node| node.id.to_string());
+    let (found, next) = page.cut(found, |node| ById(node.id.as_u128()))?;
     let shown: Vec<_> = found.into_iter().map(|node| node::stub(node, fields)).collect();
     page::answer(&ask.params, &shown, next, index_of(&state))
 }

@@ -3,9 +3,9 @@
 use axum::body::Body;
 use axum::response::Response;
 use longshore_api as api;
-use longshore_jobs::Completed;
+use longshore_jobs::{Completed, Fault, Invalid};
 use longshore_model::{Job, JobKey, LogIndex};
-use longshore_server::{JobAnswer, RegisterJob};
+use longshore_server::{GroupCounts, JobAnswer, Refusal, RegisterJob, ServerError};
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result, with_causes};
@@ -28,15 +28,20 @@ pub(crate) async fn update(ask: &Ask, id: &str, body: Body) -> Result<Response> 
 }
 
 async fn submit(ask: &Ask, request: api::JobRegisterRequest) -> Result<Response> {
-    let mut job = named(ask, request.job)?;
+    let job = named(ask, request.job)?;
     let eval_priority = eval_priority(request.eval_priority)?;
-    if request.preserve_counts {
-        keep_counts(ask, &mut job);
-    }
-    let Completed { job, warnings, .. } = complete(job)?;
     let enforce_index = request.enforce_index.then_some(LogIndex(request.job_modify_index));
-    let answer = ask.context.server.register_job(RegisterJob { job, enforce_index, eval_priority }).await?;
-    answered(ask, &answer, longshore_jobs::format_warnings(&warnings))
+    let mut kept_counts = request.preserve_counts.then(|| GroupCounts::of(&ask.context.server.snapshot(), &key(&job)));
+    loop {
+        let Completed { job, warnings } = accepted(ask, with_counts(job.clone(), kept_counts.as_ref()))?;
+        let wish = RegisterJob { job, enforce_index, eval_priority, kept_counts: kept_counts.clone() };
+        match ask.context.server.register_job(wish).await {
+            Ok(answer) => return answered(ask, &answer, longshore_jobs::format_warnings(&warnings)),
+            // Somebody scaled the job meanwhile: made anew with what holds now.
+            Err(ServerError::Refused(Refusal::CountsChanged(now))) => kept_counts = Some(now),
+            Err(why) => return Err(why.into()),
+        }
+    }
 }
 
 /// The job of a request, in its region and namespace.
@@ -69,20 +74,29 @@ fn named(ask: &Ask, job: Option<api::Job>) -> Result<api::Job> {
 }
 
 /// A job with a fault is the client's mistake and is answered as one: here Nomad answers 500, with the same words.
-fn complete(job: api::Job) -> Result<Completed> {
-    longshore_jobs::complete(job).map_err(|invalid| ApiError::bad_request(invalid.to_string()))
+/// What a driver of this node does not understand is such a fault; Nomad finds it when the task starts.
+fn accepted(ask: &Ask, job: api::Job) -> Result<Completed> {
+    check(ask, job).map_err(|invalid| ApiError::bad_request(invalid.to_string()))
 }
 
-/// Groups that exist keep their count.
-fn keep_counts(ask: &Ask, job: &mut api::Job) {
-    let key = JobKey::new(job.namespace.clone().unwrap_or_default(), job.id.clone().unwrap_or_default());
-    let state = ask.context.server.snapshot();
-    let Some(known) = state.job(&key).filter(|known| !known.stop) else { return };
+fn check(ask: &Ask, job: api::Job) -> std::result::Result<Completed, Invalid> {
+    let completed = longshore_jobs::complete(job)?;
+    let faults = driver_faults(ask, &completed.job);
+    if faults.is_empty() { Ok(completed) } else { Err(Invalid { faults }) }
+}
+
+fn key(job: &api::Job) -> JobKey {
+    JobKey::new(job.namespace.clone().unwrap_or_default(), job.id.clone().unwrap_or_default())
+}
+
+/// The job, with groups that have a count already keeping it.
+fn with_counts(mut job: api::Job, kept: Option<&GroupCounts>) -> api::Job {
     for group in &mut job.task_groups {
-        if let Some(kept) = group.name.as_deref().and_then(|name| known.group(name)) {
-            group.count = Some(kept.count.into());
+        if let Some(count) = group.name.as_deref().and_then(|name| kept?.count(name)) {
+            group.count = Some(count.into());
         }
     }
+    job
 }
 
 /// `None` for the job's own.
@@ -171,7 +185,7 @@ pub(crate) async fn plan(ask: &Ask, id: &str, body: Body) -> Result<Response> {
     if job.id.as_deref() != Some(id) {
         return Err(ApiError::bad_request("Job ID does not match"));
     }
-    let Completed { job, warnings, .. } = complete(named(ask, Some(job))?)?;
+    let Completed { job, warnings } = accepted(ask, named(ask, Some(job))?)?;
     let server = ask.context.server.clone();
     let wished = job.clone();
     // A plan over many nodes takes its time: not on a thread that answers others.
@@ -206,16 +220,12 @@ pub(crate) fn difference(older: Option<&Job>, newer: &Job) -> Result<api::JobDif
 pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
     let request: api::JobValidateRequest = body::json(body).await?;
     let job = named(&ask, request.job)?;
-    let shown = match longshore_jobs::complete(job) {
-        Ok(Completed { job, warnings, .. }) => {
-            let faults = driver_faults(&ask, &job);
-            api::JobValidateResponse {
-                driver_config_validated: true,
-                error: faults.join("\n"),
-                validation_errors: faults,
-                warnings: longshore_jobs::format_warnings(&warnings),
-            }
-        }
+    let shown = match check(&ask, job) {
+        Ok(Completed { warnings, .. }) => api::JobValidateResponse {
+            driver_config_validated: true,
+            warnings: longshore_jobs::format_warnings(&warnings),
+            ..api::JobValidateResponse::default()
+        },
         Err(invalid) => api::JobValidateResponse {
             driver_config_validated: true,
             validation_errors: invalid.messages(),
@@ -227,13 +237,14 @@ pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
 }
 
 /// What this node's drivers say against the `config` of tasks.
-fn driver_faults(ask: &Ask, job: &Job) -> Vec<String> {
+fn driver_faults(ask: &Ask, job: &Job) -> Vec<Fault> {
     let Some(client) = &ask.context.client else { return Vec::new() };
     let mut faults = Vec::new();
     for group in &job.groups {
         for task in &group.tasks {
             if let Some(Err(why)) = client.check_config(&task.driver, &task.config) {
-                faults.push(format!("group {:?} → task {:?}: config: {}", group.name, task.name, with_causes(&why)));
+                let place = format!("group {:?} → task {:?}", group.name, task.name);
+                faults.push(Fault::Plain(format!("{place}: config: {}", with_causes(&why))));
             }
         }
     }

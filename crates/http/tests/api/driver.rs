@@ -2,6 +2,7 @@
 //! It knows two images.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,15 +22,26 @@ pub(crate) struct Stage {
     may_start: watch::Sender<bool>,
     running: Mutex<BTreeMap<TaskId, CancellationToken>>,
     has_images: bool,
+    is_away: AtomicBool,
 }
 
 impl Stage {
     pub(crate) fn new(may_start: bool, has_images: bool) -> Self {
-        Self { may_start: watch::Sender::new(may_start), running: Mutex::default(), has_images }
+        Self {
+            may_start: watch::Sender::new(may_start),
+            running: Mutex::default(),
+            has_images,
+            is_away: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn let_start(&self) {
         self.may_start.send_replace(true);
+    }
+
+    /// From now on its images cannot be asked for.
+    pub(crate) fn go_away(&self) {
+        self.is_away.store(true, Ordering::SeqCst);
     }
 
     fn stopped(&self, task: &TaskId) -> CancellationToken {
@@ -106,6 +118,10 @@ impl Driver for Stage {
 #[async_trait]
 impl Images for Stage {
     async fn list(&self) -> Result<Vec<ImageReport>, DriverError> {
+        if self.is_away.load(Ordering::SeqCst) {
+            let why = std::io::Error::other("it is being restarted");
+            return Err(DriverError::retry("the engine does not answer").caused_by(why));
+        }
         Ok(reports())
     }
     async fn explain(&self, name: &str) -> Result<Explained, DriverError> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::driver::Stage;
-use crate::world::{World, shop};
+use crate::world::World;
 use longshore_http::HttpOptions;
 
 #[tokio::test]
@@ -49,11 +49,13 @@ async fn a_node_without_images_says_so() {
 }
 
 #[tokio::test]
-async fn validation_asks_the_drivers_of_this_node() {
+async fn an_engine_that_is_away_is_told_in_the_note() {
     let world = World::new().await;
-    let mut job = shop("web");
-    job["TaskGroups"][0]["Tasks"][0]["Config"]["colour"] = json!("red");
-    let shown = world.put("/v1/validate/job", &json!({ "Job": job })).await.json();
-    assert_eq!(shown["Error"], "group \"web\" → task \"httpd\": config: `colour` is no option of this driver");
+    world.driver.go_away();
+    let shown = world.get("/v1/client/images").await.json();
+    assert_eq!(
+        shown,
+        json!({"Note": "could not list the images: the engine does not answer: it is being restarted", "Images": []})
+    );
     world.close().await;
 }

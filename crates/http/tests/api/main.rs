@@ -6,6 +6,7 @@ mod blocking;
 mod browsers;
 mod driver;
 mod errors;
+mod ids;
 mod images;
 mod logs;
 mod serving;

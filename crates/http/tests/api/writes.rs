@@ -50,6 +50,26 @@ async fn a_job_lives_through_versions_revert_stop_and_purge() {
 }
 
 #[tokio::test]
+async fn what_a_driver_of_this_node_does_not_understand_is_refused() {
+    let world = World::new().await;
+    let mut job = shop("web");
+    job["TaskGroups"][0]["Tasks"][0]["Config"]["colour"] = json!("red");
+    let told =
+        "1 error occurred:\n\t* group \"web\" → task \"httpd\": config: `colour` is no option of this driver\n\n";
+    for path in ["/v1/jobs", "/v1/job/web", "/v1/job/web/plan"] {
+        let answer = world.put(path, &json!({ "Job": job })).await;
+        assert_eq!((answer.status, answer.text().as_str()), (400, told), "{path}");
+    }
+    let validated = world.put("/v1/validate/job", &json!({ "Job": job })).await.json();
+    assert_eq!(validated["Error"], json!(told));
+    assert_eq!(world.get("/v1/jobs").await.text(), "[]");
+    // A driver that this node does not have may be another's.
+    job["TaskGroups"][0]["Tasks"][0]["Driver"] = json!("java");
+    assert_eq!(world.put("/v1/jobs", &json!({ "Job": job })).await.status, 200);
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_job_without_room_tells_why() {
     let world = World::new().await;
     let mut big = shop("big-cache");

@@ -98,7 +98,7 @@ fn says_something(known: &Allocation, report: &AllocationReport) -> bool {
         || known.client_description != report.client_description
         || known.task_states != report.task_states
         || report.network_status.as_ref().is_some_and(|status| known.network_status.as_ref() != Some(status))
-        || known.deployment.is_some() && report.healthy.is_some_and(|(verdict, _)| healthy != Some(verdict))
+        || report.health_in(known.deployment).is_some_and(|(verdict, _)| healthy != Some(verdict))
 }
 
 #[cfg(test)]
@@ -136,6 +136,34 @@ mod tests {
         let mut unknown = running(&world, 1);
         unknown.alloc = longshore_model::AllocId::from_u128(77);
         assert_eq!(taken(&world, vec![unknown]), (0, vec![]));
+    }
+
+    #[test]
+    fn health_for_an_earlier_deployment_is_none_for_the_present_one() {
+        let mut world = World::with_nodes(1);
+        let web = job("web", 1);
+        world.register(&web);
+        world.settle(&web);
+        let alloc = world.live(&web).remove(0);
+        world.report(&alloc, ClientStatus::Running, None);
+        let mut late = world.told(&alloc, ClientStatus::Running, Some(false));
+        late.deployment = Some(longshore_model::DeploymentId::from_u128(77));
+        assert_eq!(taken(&world, vec![late.clone()]), (0, vec![]), "it says nothing that counts");
+
+        // Beside other news it is left out.
+        late.client_description = "Tasks are running".to_owned();
+        let reports = vec![late];
+        world.change(Change::Allocation(AllocationChange::Report { reports, evaluations: Vec::new() }));
+        let known = world.state.allocation(alloc.id).unwrap();
+        assert_eq!(known.client_description, "Tasks are running");
+        assert_eq!(known.deployment_status.and_then(|status| status.healthy), None);
+        let deployment = world.state.latest_deployment(&web.key).unwrap();
+        assert_eq!((deployment.groups["web"].healthy_allocs, deployment.groups["web"].unhealthy_allocs), (0, 0));
+
+        world.report(&alloc, ClientStatus::Running, Some(true));
+        assert!(world.state.allocation(alloc.id).unwrap().is_healthy());
+        let deployment = world.state.latest_deployment(&web.key).unwrap();
+        assert_eq!(deployment.groups["web"].healthy_allocs, 1);
     }
 
     #[test]

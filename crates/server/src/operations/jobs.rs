@@ -18,6 +18,23 @@ pub struct RegisterJob {
     pub enforce_index: Option<LogIndex>,
     /// Instead of the job's own.
     pub eval_priority: Option<u8>,
+    /// Only if these are the counts of the job's groups as it stands: those that `job` was made with.
+    pub kept_counts: Option<GroupCounts>,
+}
+
+/// How many allocations the groups of a job want, by name; none for a job that is stopped or not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupCounts(BTreeMap<String, u32>);
+
+impl GroupCounts {
+    pub fn of(state: &State, key: &JobKey) -> Self {
+        let groups = state.job(key).filter(|job| !job.stop).into_iter().flat_map(|job| &job.groups);
+        Self(groups.map(|group| (group.name.clone(), group.count)).collect())
+    }
+
+    pub fn count(&self, group: &str) -> Option<u32> {
+        self.0.get(group).copied()
+    }
 }
 
 /// The answer to what changes a job.
@@ -32,12 +49,21 @@ pub struct JobAnswer {
 
 impl Server {
     /// Registers a new job or a new version; the same again leads only to another look.
+    ///
+    /// # Errors
+    /// [`Refusal::CountsChanged`] with the counts of now, for a job that was made with those of before.
     pub async fn register_job(&self, request: RegisterJob) -> Result<JobAnswer, ServerError> {
         self.change_job(move |state, now| {
-            let RegisterJob { job, enforce_index, eval_priority } = request;
+            let RegisterJob { job, enforce_index, eval_priority, kept_counts } = request;
             let known = state.job(&job.key).map(AsRef::as_ref);
             check_enforced(known, enforce_index)?;
             check_type(known, &job)?;
+            if let Some(kept) = kept_counts {
+                let now = GroupCounts::of(state, &job.key);
+                if kept != now {
+                    return Err(Refusal::CountsChanged(now).into());
+                }
+            }
             Ok(Some(registration(state, job, eval_priority, now)))
         })
         .await

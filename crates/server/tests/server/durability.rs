@@ -119,7 +119,7 @@ async fn what_the_journal_refuses_never_happened() {
     .await;
     let before = server.snapshot();
     refusing.refuses.store(true, Ordering::SeqCst);
-    let second = RegisterJob { job: job("second", 1), enforce_index: None, eval_priority: None };
+    let second = RegisterJob { job: job("second", 1), enforce_index: None, eval_priority: None, kept_counts: None };
     let why = server.register_job(second.clone()).await.unwrap_err();
     let cause = std::error::Error::source(&why).unwrap().to_string();
     assert!(matches!(why, ServerError::NotDurable(_)), "{why}");

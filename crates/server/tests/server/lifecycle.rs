@@ -68,6 +68,21 @@ async fn room_that_a_stopped_job_leaves_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_purged_node_learns_it_at_once() {
+    let server = server().await;
+    let id = node(1).id;
+    ServerLink::register(&server, node(1)).await.unwrap();
+    let seen = server.watch_allocations(id, LogIndex::default());
+    // Nothing was ever placed there: the watch waits for the first.
+    tokio::pin!(seen);
+    assert!(tokio::time::timeout(Duration::from_millis(50), &mut seen).await.is_err());
+    server.purge_node(id).await.unwrap();
+    let told = tokio::time::timeout(Duration::from_secs(20), seen).await.expect("woken by the purge");
+    assert!(matches!(told, Err(LinkError::UnknownNode(unknown)) if unknown == id), "{told:?}");
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_silent_node_is_down_and_its_allocations_are_placed_elsewhere() {
     let heartbeat = HeartbeatConfig {
         ttl_min: GoDuration::milliseconds(50),
@@ -227,6 +242,6 @@ async fn a_node_waits_for_news_and_is_not_told_the_same_twice() {
     });
     server.shutdown().await;
     assert!(matches!(last.await.unwrap(), Err(LinkError::ShuttingDown)));
-    let late = RegisterJob { job: job("late", 1), enforce_index: None, eval_priority: None };
+    let late = RegisterJob { job: job("late", 1), enforce_index: None, eval_priority: None, kept_counts: None };
     assert!(matches!(server.register_job(late).await, Err(ServerError::ShuttingDown)));
 }

@@ -1,7 +1,7 @@
 //! What clients ask, and how they are refused.
 
 use longshore_model::*;
-use longshore_server::{RegisterJob, Server, ServerError};
+use longshore_server::{GroupCounts, Refusal, RegisterJob, Server, ServerError};
 
 use crate::fixtures::{changed, image, job, node};
 use crate::world::*;
@@ -13,7 +13,7 @@ fn text<T: std::fmt::Debug>(outcome: Result<T, ServerError>) -> String {
 
 async fn enforced(server: &Server, job: &Job, index: u64) -> Result<LogIndex, ServerError> {
     let enforce_index = Some(LogIndex(index));
-    let request = RegisterJob { job: job.clone(), enforce_index, eval_priority: None };
+    let request = RegisterJob { job: job.clone(), enforce_index, eval_priority: None, kept_counts: None };
     Ok(server.register_job(request).await?.job_modify_index)
 }
 
@@ -34,11 +34,36 @@ async fn a_registration_holds_the_index_that_it_enforces() {
 
     let mut batch = web.clone();
     batch.kind = JobType::Batch;
-    let request = RegisterJob { job: batch, enforce_index: None, eval_priority: None };
+    let request = RegisterJob { job: batch, enforce_index: None, eval_priority: None, kept_counts: None };
     insta::assert_snapshot!(
         text(server.register_job(request).await),
         @r#"cannot update job from type "service" to "batch""#
     );
+    server.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn counts_are_kept_as_they_are_when_it_is_decided() {
+    let server = server().await;
+    register(&server, &job("web", 2)).await;
+    let seen = GroupCounts::of(&server.snapshot(), &job("web", 2).key);
+    assert_eq!((seen.count("web"), seen.count("other")), (Some(2), None));
+    // Somebody scales the job between the look and the registration.
+    register(&server, &job("web", 5)).await;
+    let wish = |kept| RegisterJob {
+        job: changed(&job("web", 2), |group| image(group, "web:2")),
+        enforce_index: None,
+        eval_priority: None,
+        kept_counts: Some(kept),
+    };
+    let Err(ServerError::Refused(Refusal::CountsChanged(now))) = server.register_job(wish(seen)).await else {
+        panic!("a job with a count that holds no more is not registered");
+    };
+    assert_eq!(now.count("web"), Some(5));
+    assert_eq!(server.snapshot().job(&job("web", 2).key).unwrap().version, 1);
+    server.register_job(wish(now)).await.unwrap();
+    server.deregister_job(job("web", 2).key, false, None).await.unwrap();
+    assert_eq!(GroupCounts::of(&server.snapshot(), &job("web", 2).key), GroupCounts::default(), "stopped: none");
     server.shutdown().await;
 }
 

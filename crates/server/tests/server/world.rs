@@ -23,7 +23,7 @@ pub(crate) async fn server_from(opened: Opened) -> Server {
 }
 
 pub(crate) async fn register(server: &Server, job: &Job) -> JobAnswer {
-    let request = RegisterJob { job: job.clone(), enforce_index: None, eval_priority: None };
+    let request = RegisterJob { job: job.clone(), enforce_index: None, eval_priority: None, kept_counts: None };
     server.register_job(request).await.unwrap()
 }
 
@@ -186,3 +186,4 @@ fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     Timestamp::from_nanoseconds(i64::try_from(since.as_nanos()).unwrap())
 }
+        deployment: alloc.deployment,

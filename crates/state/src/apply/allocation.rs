@@ -36,13 +36,14 @@ impl State {
             return;
         }
         let mut alloc = Allocation::clone(known);
+        let health = report.health_in(alloc.deployment);
         alloc.client_status = report.client_status;
         alloc.client_description = report.client_description;
         alloc.task_states = report.task_states;
         alloc.network_status = report.network_status.or(alloc.network_status);
         alloc.modify_index = step.index;
         alloc.modify_time = step.now;
-        if let Some((healthy, timestamp)) = report.healthy {
+        if let Some((healthy, timestamp)) = health {
             self.note_health(step, &mut alloc, healthy, timestamp);
         }
         self.put_allocation(step, alloc);

@@ -52,6 +52,9 @@ impl State {
             self.put_deployment(step, deployment);
             if change.status == DeploymentStatus::Successful {
                 self.set_stable(step, &key, version, true);
+            if deployment.status == DeploymentStatus::Paused && change.status == DeploymentStatus::Running {
+                restart_clocks(&mut deployment, step.now);
+            }
             }
         }
         if let Some(job) = change.revert {
@@ -116,5 +119,12 @@ impl State {
         let Some(deployment) = self.deployments.remove(&id) else { return };
         drop_from(&mut self.deployments_by_job, &deployment.job, &id);
         self.touch(Table::Deployments, step.index);
+    }
+}
+
+/// While it was paused it could not get on: every group has its whole time again.
+fn restart_clocks(deployment: &mut Deployment, now: Timestamp) {
+    for group in deployment.groups.values_mut().filter(|group| group.require_progress_by != Timestamp::NEVER) {
+        group.require_progress_by = now.plus(group.progress_deadline);
     }
 }

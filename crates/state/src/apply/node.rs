@@ -38,10 +38,13 @@ impl State {
         }
     }
 
-    fn remove_node(&mut self, step: &Step, id: NodeId) {
+    fn remove_node(&mut self, step: &mut Step, id: NodeId) {
         if self.nodes.remove(&id).is_some() {
             self.node_use.remove(&id);
             self.touch(Table::Nodes, step.index);
+            // A node that waits for its allocations learns at once that it has to register anew.
+            self.node_allocations_index.insert(id, step.index);
+            step.effects.push(Effect::NodeAllocations(id));
         }
     }
 

@@ -66,8 +66,6 @@ fn the_table() {
     images.note = "another agent keeps this engine's images".to_owned();
     insta::assert_snapshot!(image::list(&view_at(0), &images), @"
     another agent keeps this engine's images
-
-    No images
     ");
 }
 

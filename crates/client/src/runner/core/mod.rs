@@ -274,6 +274,7 @@ impl Core {
             client_description: description.to_owned(),
             task_states: self.tasks.iter().map(|(name, task)| (name.clone(), task.state.clone())).collect(),
             healthy: self.record.health.and_then(|watch| watch.decided),
+            deployment: self.record.health.map(|watch| watch.deployment),
             network_status: self.record.network.clone(),
         }
     }

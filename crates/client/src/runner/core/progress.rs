@@ -106,8 +106,12 @@ impl Core {
         }
     }
 
+    /// A task of which nothing runs ends. That it waits for another attempt makes it no failure, as in Nomad: a task has
+    /// failed when it is not restarted any more.
     pub(super) fn end_without_trace(&mut self, name: &str, now: Timestamp) {
+        let timeout = self.kill_timeout(name);
         if let Some(task) = self.tasks.get_mut(name) {
+            events::push(&mut task.state, events::killing(now, timeout));
             task.end(None, false, now);
             self.save_task(name);
         }

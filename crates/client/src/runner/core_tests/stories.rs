@@ -303,6 +303,24 @@ fn restarts_until_the_policy_has_had_enough() {
 }
 
 #[test]
+fn a_task_that_is_stopped_between_two_attempts_has_not_failed() {
+    let mut story = story(vec![testing::task("web")]);
+    story.cold.push("web".to_owned());
+    story.begin();
+    story.until(5);
+    story.stop();
+    insta::assert_snapshot!(story.events("web"), @"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Driver Failure: engine is cold
+    Restarting: Task restarting in 15s
+    Killing: Sent interrupt. Waiting 5s before force killing
+    ");
+    let state = &story.core.report().task_states["web"];
+    assert_eq!((state.phase, state.failed, story.status()), (TaskPhase::Dead, false, "complete"));
+}
+
+#[test]
 fn a_task_that_does_not_hear_is_stopped_again() {
     let mut story = story(vec![testing::task("web")]);
     story.deaf.push("web".to_owned());
@@ -374,10 +392,12 @@ fn health_is_decided_once_for_each_deployment() {
     story.until(40);
 
     // The next deployment updates it in place and looks anew.
+    assert_eq!(story.core.report().deployment, Some(DeploymentId::from_u128(1)));
     let mut alloc = Allocation::clone(story.core.alloc());
     alloc.deployment = Some(DeploymentId::from_u128(2));
     story.happen(Event::Newer(Arc::new(alloc)));
     assert_eq!(health(&story), "undecided");
+    assert_eq!(story.core.report().deployment, Some(DeploymentId::from_u128(2)));
     story.until(100);
     assert_eq!(health(&story), "true at 45s");
 }
