@@ -17,7 +17,6 @@ use longshore_model::{EvalId, EvalStatus, Evaluation, IdSource, Job, Timestamp, 
 use longshore_state::State;
 
 pub use outcome::{GroupAnnotation, Outcome};
-pub use place::constraint_holds;
 pub use reconcile::may_reschedule;
 
 use place::Stack;

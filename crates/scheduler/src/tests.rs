@@ -545,3 +545,37 @@ fn a_group_that_is_not_rolled_out_has_no_part_in_a_deployment() {
         assert_eq!(alloc.deployment.is_some(), alloc.group == "web", "{}", alloc.name);
     }
 }
+
+#[test]
+fn patterns_are_compiled_once_for_all_nodes_and_placements() {
+    let mut world = World::with_nodes(0);
+    for number in 1..=1_000 {
+        let mut node = node(number);
+        node.computed_class = format!("v1:{number}");
+        node.attributes.insert("os.version".to_owned(), format!("{}.{}", number % 40, number % 7));
+        world.change(Change::Node(NodeChange::Register { node: Box::new(node), evaluations: Vec::new() }));
+    }
+    let constraint = |left: &str, operator, operator_text: &str, right: &str| Constraint {
+        left: left.to_owned(),
+        operator,
+        operator_text: operator_text.to_owned(),
+        right: right.to_owned(),
+    };
+    let mut web = job("web", JobType::Service, 5);
+    web.constraints = vec![
+        constraint("${attr.os.version}", Operator::Version, "version", ">= 20, < 39"),
+        constraint("${node.unique.name}", Operator::Regexp, "regexp", "^n[0-9]*[02468]$"),
+    ];
+    let wish = constraint("${meta.rack}", Operator::Regexp, "regexp", "^r[0-9]+$");
+    web.groups[0].affinities = vec![Affinity { constraint: wish, weight: 50 }];
+    world.register(&web);
+    let before = crate::place::COMPILED.get();
+    let outcome = world.settle(&web);
+    assert_eq!(outcome.plan.places.len(), 5);
+    for place in &outcome.plan.places {
+        let node = world.state.node(place.node).unwrap();
+        let number: u32 = node.name[1..].parse().unwrap();
+        assert!(number.is_multiple_of(2) && (20..39).contains(&(number % 40)), "{}", node.name);
+    }
+    assert_eq!(crate::place::COMPILED.get() - before, 3);
+}

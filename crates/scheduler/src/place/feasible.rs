@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longshore_model::{Constraint, Job, Node, NodeDriver, Operator, TaskGroup};
 
 use super::Candidate;
-use super::constraint::{constraint_holds, is_unique, resolve, text};
+use super::constraint::{Patterns, is_unique, resolve, text};
 
 const MISSING_DRIVERS: &str = "missing drivers";
 
@@ -23,15 +23,15 @@ pub(super) struct Feasibility {
 }
 
 impl Feasibility {
-    pub(super) fn check(&mut self, job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
+    pub(super) fn check(&mut self, job: &Job, group: &TaskGroup, node: &Node, patterns: &Patterns) -> Verdict {
         let alike = if node.computed_class.is_empty() {
-            of_class(job, group, node)
+            of_class(job, group, node, patterns)
         } else {
             let key = (group.name.clone(), node.computed_class.clone());
-            self.by_class.entry(key).or_insert_with(|| of_class(job, group, node)).clone()
+            self.by_class.entry(key).or_insert_with(|| of_class(job, group, node, patterns)).clone()
         };
         match alike {
-            Verdict::Feasible => of_node(job, group, node),
+            Verdict::Feasible => of_node(job, group, node, patterns),
             filtered => filtered,
         }
     }
@@ -56,8 +56,8 @@ fn constraints<'a>(job: &'a Job, group: &'a TaskGroup) -> impl Iterator<Item = &
 }
 
 /// What holds for all nodes of the node's class.
-fn of_class(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
-    let excludes = |constraint: &&Constraint| !is_unique(constraint) && !constraint_holds(constraint, node);
+fn of_class(job: &Job, group: &TaskGroup, node: &Node, patterns: &Patterns) -> Verdict {
+    let excludes = |constraint: &&Constraint| !is_unique(constraint) && !patterns.hold(constraint, node);
     if let Some(constraint) = job.constraints.iter().find(excludes) {
         return Verdict::Filtered(text(constraint));
     }
@@ -84,11 +84,11 @@ fn of_class(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
 }
 
 /// What may differ between nodes of one class: the health of drivers comes and goes, their detection makes the class.
-fn of_node(job: &Job, group: &TaskGroup, node: &Node) -> Verdict {
+fn of_node(job: &Job, group: &TaskGroup, node: &Node, patterns: &Patterns) -> Verdict {
     if !all_drivers(group, node, |driver| driver.healthy) {
         return Verdict::Filtered(MISSING_DRIVERS.to_owned());
     }
-    match constraints(job, group).filter(|c| is_unique(c)).find(|c| !constraint_holds(c, node)) {
+    match constraints(job, group).filter(|c| is_unique(c)).find(|c| !patterns.hold(c, node)) {
         Some(constraint) => Verdict::Filtered(text(constraint)),
         None => Verdict::Feasible,
     }

@@ -17,10 +17,11 @@ use longshore_model::{
 use longshore_state::{AllocStop, NodeUse, State};
 use longshore_values::Glob;
 
-pub use constraint::constraint_holds;
-
 use crate::Outcome;
 use crate::reconcile::{Placement, STOP_UPDATED, next_delay};
+#[cfg(test)]
+pub(crate) use constraint::COMPILED;
+use constraint::Patterns;
 use feasible::{Feasibility, Verdict};
 
 /// How many candidates a placement's metrics show.
@@ -43,6 +44,7 @@ pub(crate) struct Stack<'a> {
     nodes_in_pool: u32,
     nodes_available: BTreeMap<String, u32>,
     feasibility: Feasibility,
+    patterns: Patterns,
     misfits: Vec<Placement>,
 }
 
@@ -74,6 +76,7 @@ impl<'a> Stack<'a> {
             nodes_in_pool,
             nodes_available,
             feasibility: Feasibility::default(),
+            patterns: Patterns::default(),
             misfits: Vec::new(),
         };
         for alloc in state.allocations_of_job(&job.key) {
@@ -129,10 +132,9 @@ impl<'a> Stack<'a> {
         outcome: &mut Outcome,
     ) {
         let Some(group) = self.job.group(&known.group) else { return };
-        let fits = self
-            .state
-            .node(known.node)
-            .is_some_and(|node| matches!(self.feasibility.check(self.job, group, node), Verdict::Feasible));
+        let fits = self.state.node(known.node).is_some_and(|node| {
+            matches!(self.feasibility.check(self.job, group, node, &self.patterns), Verdict::Feasible)
+        });
         if !fits {
             self.misfits.push(Placement {
                 group: known.group.clone(),
@@ -276,7 +278,7 @@ impl<'a> Stack<'a> {
         for (at, candidate) in self.candidates.iter().enumerate() {
             metric.nodes_evaluated += 1;
             let node = &candidate.node;
-            if let Verdict::Filtered(reason) = self.feasibility.check(self.job, group, node) {
+            if let Verdict::Filtered(reason) = self.feasibility.check(self.job, group, node, &self.patterns) {
                 filtered(metric, node, reason);
                 continue;
             }
@@ -295,7 +297,8 @@ impl<'a> Stack<'a> {
                 exhausted(metric, node, dimension.to_owned());
                 continue;
             }
-            let score = rank::score(self.job, group, candidate, ask, &spreads, penalised.contains(&node.id));
+            let score =
+                rank::score(self.job, group, candidate, ask, &spreads, &self.patterns, penalised.contains(&node.id));
             let tie = tie_breaker(self.evaluation, node.id);
             if best.as_ref().is_none_or(|(known, known_tie, _, _)| {
                 score.normalized > *known || score.normalized == *known && tie < *known_tie

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longshore_model::{Job, NodeScore, Resources, TaskGroup};
 
 use super::Candidate;
-use super::constraint::constraint_holds;
+use super::constraint::Patterns;
 use super::spread::Spreads;
 
 pub(super) fn score(
@@ -14,6 +14,7 @@ pub(super) fn score(
     candidate: &Candidate,
     ask: Resources,
     spreads: &Spreads,
+    patterns: &Patterns,
     penalised: bool,
 ) -> NodeScore {
     let mut scores = BTreeMap::new();
@@ -35,7 +36,7 @@ pub(super) fn score(
     } else {
         scores.insert("node-reschedule-penalty".to_owned(), 0.0);
     }
-    let affinity = node_affinity(job, group, candidate);
+    let affinity = node_affinity(job, group, candidate, patterns);
     if affinity != 0.0 {
         count(&mut scores, "node-affinity", affinity);
     } else {
@@ -58,13 +59,13 @@ fn binpack(candidate: &Candidate, ask: Resources) -> f64 {
     score.clamp(0.0, 18.0) / 18.0
 }
 
-fn node_affinity(job: &Job, group: &TaskGroup, candidate: &Candidate) -> f64 {
+fn node_affinity(job: &Job, group: &TaskGroup, candidate: &Candidate, patterns: &Patterns) -> f64 {
     let of_tasks = group.tasks.iter().flat_map(|task| &task.affinities);
     let (mut met, mut all) = (0.0, 0.0);
     for affinity in job.affinities.iter().chain(&group.affinities).chain(of_tasks) {
         let weight = f64::from(affinity.weight);
         all += weight.abs();
-        if constraint_holds(&affinity.constraint, &candidate.node) {
+        if patterns.hold(&affinity.constraint, &candidate.node) {
             met += weight;
         }
     }
