@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use longshore_api::{AllocListStub, Deployment, Evaluation};
+use longshore_api::{AllocListStub, Deployment, Evaluation, TaskEvent};
 
 use crate::client::{Client, ClientError, Indexed};
 use crate::render::deployment::progress;
@@ -357,8 +357,14 @@ async fn on_pipe(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Resul
     loop {
         let found: Indexed<Deployment> = client.get_after(&path, &[], index, WAIT).await?;
         if shown.as_ref().is_none_or(|shown| differs(shown, &found.value)) {
-            let allocs = if verbose { allocations(client, id).await? } else { Vec::new() };
-            ui.line(&indented(&progress(&ui.view(verbose), &found.value, &allocs)));
+            let view = ui.view(verbose);
+            let trouble = found.value.task_groups.values().any(|group| group.unhealthy_allocs > 0);
+            let allocs = if verbose || trouble { allocations(client, id).await? } else { Vec::new() };
+            ui.line(&indented(&progress(&view, &found.value, if verbose { &allocs } else { &[] })));
+            let causes = causes(&view, &allocs);
+            if !causes.is_empty() {
+                ui.line(&format!("\n{}", indented(&causes.join("\n"))));
+            }
             ui.line("");
         }
         if has_ended(&found.value) {
@@ -419,11 +425,42 @@ fn terminal_block(view: &View, deployment: &Deployment, allocs: &[AllocListStub]
         _ => format!("  {spinner} Deployment {id:?} in progress..."),
     };
     let mut block = format!("{head}\n{}", indented(&progress(view, deployment, allocs)));
-    let doing = pending_tasks(view, allocs);
-    if !has_ended(deployment) && !doing.is_empty() {
-        block.push_str(&format!("\n\n{}", indented(&doing.join("\n"))));
+    let mut lines = causes(view, allocs);
+    if !has_ended(deployment) {
+        lines.extend(pending_tasks(view, allocs));
+    }
+    if !lines.is_empty() {
+        block.push_str(&format!("\n\n{}", indented(&lines.join("\n"))));
     }
     block
+}
+
+/// Why the newest unhealthy allocation of each group is so: the last event of its tasks that names a cause. A person
+/// who waits for a deployment would have to look for it elsewhere.
+fn causes(view: &View, allocs: &[AllocListStub]) -> Vec<String> {
+    let is_unhealthy =
+        |alloc: &AllocListStub| alloc.deployment_status.as_ref().is_some_and(|it| it.healthy == Some(false));
+    let mut newest: BTreeMap<&str, &AllocListStub> = BTreeMap::new();
+    for alloc in allocs.iter().filter(|alloc| is_unhealthy(alloc)) {
+        let kept = newest.entry(&alloc.task_group).or_insert(alloc);
+        if alloc.create_index > kept.create_index {
+            *kept = alloc;
+        }
+    }
+    let tasks =
+        newest.values().flat_map(|alloc| alloc.task_states.iter().map(move |(name, state)| (alloc, name, state)));
+    tasks
+        .filter_map(|(alloc, name, state)| {
+            let event = state.events.iter().rev().find(|event| names_a_cause(event))?;
+            Some(format!("Allocation {:?} task {name:?}: {}", view.id(&alloc.id), event.display_message))
+        })
+        .collect()
+}
+
+/// What follows from a failure is told of every task; these tell the failure itself.
+fn names_a_cause(event: &TaskEvent) -> bool {
+    const KINDS: [&str; 5] = ["Driver Failure", "Setup Failure", "Failed Validation", "Terminated", "Alloc Unhealthy"];
+    KINDS.contains(&event.kind.as_str()) && !event.display_message.starts_with("Unhealthy because of failed task")
 }
 
 /// What tasks that do not run yet are doing: the newest event of each.
@@ -465,7 +502,7 @@ impl Drawing {
 mod tests {
     use super::*;
     use crate::view::Zone;
-    use longshore_api::{AllocMetric, TaskEvent, TaskState};
+    use longshore_api::{AllocDeploymentStatus, AllocMetric, TaskState};
 
     fn view() -> View {
         View { now: 1_796_060_312_000_000_000, zone: Zone::Utc, verbose: false, colour: false }
@@ -586,5 +623,39 @@ mod tests {
           Status      = successful
           Description = Deployment is running
         "#);
+    }
+
+    #[test]
+    fn the_newest_unhealthy_allocation_of_a_group_says_why() {
+        let event = |kind: &str, message: &str| TaskEvent {
+            kind: kind.to_owned(),
+            display_message: message.to_owned(),
+            ..TaskEvent::default()
+        };
+        let unhealthy = |id: &str, create_index, events| {
+            let mut alloc = alloc(id, create_index, "run", "failed");
+            alloc.task_states = [("web".to_owned(), TaskState { events, ..TaskState::default() })].into();
+            alloc.deployment_status =
+                Some(AllocDeploymentStatus { healthy: Some(false), ..AllocDeploymentStatus::default() });
+            alloc
+        };
+        let failed_pull = vec![
+            event("Driver", "Downloading image"),
+            event("Driver Failure", "could not pull image web:2 from registry reg.test: access denied"),
+            event("Not Restarting", "Exceeded allowed attempts 2 in interval 30m0s and mode is \"fail\""),
+            event("Alloc Unhealthy", "Unhealthy because of failed task"),
+        ];
+        let late = vec![
+            event("Started", "Task started by client"),
+            event("Alloc Unhealthy", "Task not running for min_healthy_time of 10s by healthy_deadline of 5m0s"),
+        ];
+        let allocs = [
+            unhealthy("aaaaaaaa", 4, vec![event("Terminated", "Exit Code: 1")]),
+            unhealthy("bbbbbbbb", 9, failed_pull),
+            alloc("cccccccc", 12, "run", "running"),
+        ];
+        insta::assert_snapshot!(causes(&view(), &allocs).join("\n"), @r#"Allocation "bbbbbbbb" task "web": could not pull image web:2 from registry reg.test: access denied"#);
+        insta::assert_snapshot!(causes(&view(), &[unhealthy("dddddddd", 1, late)]).join("\n"), @r#"Allocation "dddddddd" task "web": Task not running for min_healthy_time of 10s by healthy_deadline of 5m0s"#);
+        assert!(causes(&view(), &[alloc("eeeeeeee", 1, "run", "failed")]).is_empty());
     }
 }
