@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use longshore_settings::AgentConfig;
+use longshore_settings::{AgentConfig, Effective};
+use longshore_values::Diagnostic;
 
 /// One listener: where it is bound, and what is advertised for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +12,7 @@ pub(crate) struct Listener {
     pub(crate) advertise: String,
 }
 
-/// All three of Nomad's; only HTTP is served in this build.
+/// All three of Nomad's; only HTTP is served in this build, so only that must make sense.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listeners {
     pub(crate) http: Listener,
@@ -36,18 +37,55 @@ pub(crate) enum BadAddress {
     #[error("{key} {text:?}: no such address on this machine")]
     NoneFound { key: String, text: String },
     #[error("Defaulting advertise to localhost is unsafe, please set advertise manually")]
-    Localhost,
+    Localhost { ip: IpAddr },
     #[error("no private IP address was found to advertise for {0}, please set advertise manually")]
     NoPrivate(&'static str),
 }
 
+impl BadAddress {
+    /// The error with the place of the setting that it comes from, and what to write.
+    pub(crate) fn told(&self, effective: &[Effective]) -> Diagnostic {
+        let error = Diagnostic::error(self.to_string());
+        let (path, error) = match self {
+            Self::Form { key, .. } | Self::NoneFound { key, .. } => (key.as_str(), error),
+            Self::NoPrivate(_) => ("bind_addr", error.hint(ADVERTISE_EXAMPLE)),
+            Self::Localhost { ip } => {
+                let why = format!("no other machine reaches this agent at {ip}, so that is not told to others unasked");
+                let hint = format!("if only this machine is to use the agent, write advertise {{ http = \"{ip}\" }}");
+                ("addresses.http", error.detail(why).hint(hint))
+            }
+        };
+        let given = |path: &str| effective.iter().find(|it| it.path == path).map(|it| &it.origin);
+        let Some(origin) = given(path).or_else(|| given("bind_addr")) else { return error };
+        match origin.place() {
+            Some(place) => error.at(place),
+            None => {
+                let summary = format!("{} (from {origin})", error.summary);
+                Diagnostic { summary, ..error }
+            }
+        }
+    }
+}
+
+const ADVERTISE_EXAMPLE: &str =
+    "write the address under which others reach this agent, as in advertise { http = \"198.51.100.4\" }";
+
 pub(crate) fn listeners(config: &AgentConfig, interfaces: &[Interface]) -> Result<Listeners, BadAddress> {
     let listener = |key: &'static str, bind: &Option<String>, advertise: &Option<String>, port: u16| {
-        let text = bind.as_deref().unwrap_or(&config.bind_addr);
-        let bind = SocketAddr::new(resolve(&format!("addresses.{key}"), text, interfaces)?, port);
+        let (path, text) = match bind {
+            Some(text) => (format!("addresses.{key}"), text),
+            None => ("bind_addr".to_owned(), &config.bind_addr),
+        };
+        let bind = SocketAddr::new(resolve(&path, text, interfaces)?, port);
         let advertise = match advertise {
             Some(text) => advertised(key, text, port, interfaces)?,
-            None => SocketAddr::new(default_advertise(key, bind.ip(), config.dev, interfaces)?, port).to_string(),
+            None => {
+                let ip = match default_advertise(key, bind.ip(), config.dev, interfaces) {
+                    Err(BadAddress::Localhost { .. } | BadAddress::NoPrivate(_)) if key != "http" => bind.ip(),
+                    ip => ip?,
+                };
+                SocketAddr::new(ip, port).to_string()
+            }
         };
         Ok(Listener { bind, advertise })
     };
@@ -107,7 +145,7 @@ fn default_advertise(
     interfaces: &[Interface],
 ) -> Result<IpAddr, BadAddress> {
     if bind.is_loopback() {
-        return if dev { Ok(bind) } else { Err(BadAddress::Localhost) };
+        return if dev { Ok(bind) } else { Err(BadAddress::Localhost { ip: bind }) };
     }
     if !bind.is_unspecified() {
         return Ok(bind);
@@ -188,7 +226,7 @@ mod tests {
         check(
             false,
             "bind_addr = \"{{ GetInterfaceIP \\\"eth9\\\" }}\"",
-            "addresses.http \"{{ GetInterfaceIP \\\"eth9\\\" }}\": no such address on this machine",
+            "bind_addr \"{{ GetInterfaceIP \\\"eth9\\\" }}\": no such address on this machine",
         );
     }
 }

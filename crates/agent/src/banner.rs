@@ -2,7 +2,7 @@
 
 use longshore_settings::AgentConfig;
 
-use crate::addresses::{Listener, Listeners};
+use crate::addresses::Listeners;
 
 /// The level of Nomad's interfaces that clients and operators are told; our own version stands beside it.
 pub(crate) const API_LEVEL: &str = "1.6.3";
@@ -11,13 +11,9 @@ pub(crate) const API_LEVEL: &str = "1.6.3";
 const KEY_WIDTH: usize = 18;
 
 pub(crate) fn text(config: &AgentConfig, listeners: &Listeners, node_id: Option<&str>, notes: &[String]) -> String {
-    let all = |form: fn(&Listener) -> String| {
-        let (http, rpc, serf) = (form(&listeners.http), form(&listeners.rpc), form(&listeners.serf));
-        if config.server.enabled { format!("HTTP: {http}; RPC: {rpc}; Serf: {serf}") } else { format!("HTTP: {http}") }
-    };
     let mut rows = vec![
-        ("Advertise Addrs", all(|listener| listener.advertise.clone())),
-        ("Bind Addrs", all(|listener| listener.bind.to_string())),
+        ("Advertise Addrs", format!("HTTP: {}", listeners.http.advertise)),
+        ("Bind Addrs", format!("HTTP: {}", listeners.http.bind)),
         ("Client", config.client.enabled.to_string()),
         ("Log Level", config.log.level.clone()),
         ("Longshore", env!("CARGO_PKG_VERSION").to_owned()),
@@ -41,6 +37,18 @@ pub(crate) fn text(config: &AgentConfig, listeners: &Listeners, node_id: Option<
     text
 }
 
+/// A warning when other machines reach the API, which nothing protects yet.
+pub(crate) fn open_to_others(listeners: &Listeners) -> Option<String> {
+    let bind = listeners.http.bind;
+    (!bind.ip().is_loopback()).then(|| {
+        format!(
+            "WARNING: the API on {bind} has no TLS and no access control (neither is in this build): whoever reaches it can \
+             run tasks on this machine. Let only trusted networks reach it, or keep it to this machine with \
+             addresses {{ http = \"127.0.0.1\" }} and advertise {{ http = \"127.0.0.1\" }}"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use longshore_settings::Inputs;
@@ -56,8 +64,8 @@ mod tests {
         insta::assert_snapshot!(told, @r"
         ==> Longshore agent configuration:
 
-               Advertise Addrs: HTTP: 127.0.0.1:4646; RPC: 127.0.0.1:4647; Serf: 127.0.0.1:4648
-                    Bind Addrs: HTTP: 127.0.0.1:4646; RPC: 127.0.0.1:4647; Serf: 127.0.0.1:4648
+               Advertise Addrs: HTTP: 127.0.0.1:4646
+                    Bind Addrs: HTTP: 127.0.0.1:4646
                         Client: true
                      Log Level: DEBUG
                      Longshore: VERSION

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use longshore_client::ENV_DENYLIST;
-use longshore_settings::{Given, Origin};
-use longshore_values::Diagnostic;
+use longshore_settings::{Given, Origin, Unused};
 
 type Options = BTreeMap<String, Given<String>>;
 
@@ -37,8 +36,8 @@ fn list(options: &Options, names: Names) -> Option<Vec<String>> {
     Some(items.map(str::to_owned).collect())
 }
 
-/// A word about each option that nothing in this build reads.
-pub(crate) fn unused(options: &Options) -> Vec<Diagnostic> {
+/// The options that nothing in this build reads.
+pub(crate) fn unused(options: &Options) -> Vec<Unused> {
     let lists = [DRIVER_ALLOWLIST, DRIVER_DENYLIST, ENV_DENYLIST_NAMES];
     let is_read = |name: &str| {
         // Those of Docker have a word of their own.
@@ -47,13 +46,10 @@ pub(crate) fn unused(options: &Options) -> Vec<Diagnostic> {
     options
         .iter()
         .filter(|(name, given)| !is_read(name) && given.origin != Origin::Dev)
-        .map(|(name, given)| {
-            let told =
-                Diagnostic::warning(format!("client option {name:?} is accepted, but this build does not act on it"));
-            match given.origin.place() {
-                Some(place) => told.at(place),
-                None => told,
-            }
+        .map(|(name, given)| Unused {
+            path: format!("client.options.{name}"),
+            origin: given.origin.clone(),
+            why: String::new(),
         })
         .collect()
 }
@@ -95,7 +91,7 @@ mod tests {
     #[test]
     fn what_nobody_reads_is_told() {
         let told = unused(&options(&[("user.denylist", "root"), ("driver.denylist", "x"), ("docker.x", "y")]));
-        let told: Vec<_> = told.iter().map(ToString::to_string).collect();
-        assert_eq!(told, ["client option \"user.denylist\" is accepted, but this build does not act on it"]);
+        let told: Vec<_> = told.into_iter().map(|it| it.path).collect();
+        assert_eq!(told, ["client.options.user.denylist"]);
     }
 }

@@ -5,7 +5,7 @@ use longshore_engine::Endpoint;
 use serde_json::{Value, json};
 
 /// Where an engine listens when nobody says otherwise.
-const USUAL_SOCKET: &str = "unix:///var/run/docker.sock";
+pub(crate) const USUAL_SOCKET: &str = "unix:///var/run/docker.sock";
 
 /// The engine's address: the option, else `DOCKER_HOST`, else the usual socket.
 pub(crate) fn endpoint(options: &Options, docker_host: Option<&str>) -> Result<Endpoint, String> {
@@ -25,7 +25,7 @@ pub(crate) fn note(look: Option<&FirstLook>, dev: bool, raw_exec: bool) -> Optio
         Some(FirstLook::Away(why)) => {
             Some(format!("WARNING: Docker is not there, and its tasks are not placed on this node until it is: {why}"))
         }
-        None => Some("Docker has not answered yet; its tasks are placed on this node as soon as it does".to_owned()),
+        None => Some("Docker is being looked for; its tasks are placed on this node as soon as it answers".to_owned()),
     }
 }
 
@@ -96,6 +96,6 @@ mod tests {
             "WARNING: Docker is not there, and its tasks are not placed on this node until it is: no socket",
         );
         check(Some(&FirstLook::But("another one keeps".to_owned())), false, "WARNING: another one keeps");
-        check(None, true, "Docker has not answered yet; its tasks are placed on this node as soon as it does");
+        check(None, true, "Docker is being looked for; its tasks are placed on this node as soon as it answers");
     }
 }

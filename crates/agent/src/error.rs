@@ -4,8 +4,6 @@ use std::path::PathBuf;
 /// Why an agent did not start, or did not go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
-    #[error(transparent)]
-    Address(#[from] crate::addresses::BadAddress),
     #[error("{0}")]
     Endpoint(String),
     #[error("could not make the folder {}", path.display())]

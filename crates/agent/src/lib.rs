@@ -18,6 +18,7 @@ mod logging;
 mod roles;
 mod run;
 mod settings;
+mod show;
 mod shown;
 mod signals;
 mod validate;
@@ -52,6 +53,10 @@ struct Commands {
 impl longshore_cli::Local for Commands {
     fn agent(&self, words: &[String]) -> u8 {
         run::agent(&self.program, words)
+    }
+
+    fn show_config(&self, words: &[String]) -> u8 {
+        show::show(&self.program, words)
     }
 
     fn validate_config(&self, paths: &[String], effective: bool) -> u8 {

@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use longshore_client::{Client, ClientConfig, PreparedClient};
+use longshore_client::{Client, ClientConfig, ClientError, PreparedClient};
 use longshore_docker::DockerDriver;
 use longshore_http::{Access, AgentInfo, Http, HttpOptions};
 use longshore_journal::{EmbeddedJournal, MemoryJournal, Opened};
@@ -39,8 +39,9 @@ pub(crate) struct Roles {
     _temporary: Temporary,
 }
 
-/// How long after its driver's start an engine may take to be spoken of in the banner.
-const FIRST_LOOK_MAX: Duration = Duration::from_millis(50);
+/// How long after its driver's start an engine may take to be spoken of in the banner. The API answers meanwhile; an
+/// engine that is there and well takes some tens of milliseconds, a busy one more.
+const FIRST_LOOK_MAX: Duration = Duration::from_millis(500);
 
 /// What was decided before anything starts.
 pub(crate) struct Setup {
@@ -77,23 +78,15 @@ impl Roles {
         };
         let server = server?;
         let end = CancellationToken::new();
-        let (mut client, mut docker) = (None, None);
         let first_look_until = Instant::now() + FIRST_LOOK_MAX;
-        if let Some(prepared) = prepared.transpose()? {
-            let drivers = drivers::all(&setup, prepared.node_id())?;
-            docker = drivers.docker;
-            client = Some(Client::run(prepared, Arc::new(server.clone()), drivers.all));
-        }
-        let options = HttpOptions {
-            access: Access {
-                origins: config.http_api_allowed_origins.clone(),
-                hosts: hosts(config, &listeners.http.advertise),
-            },
-            response_headers: config.http_api_response_headers.clone(),
-            connections_per_client_max: 100,
+        let Started { client, docker, http } = match start_beside(&setup, &server, prepared, listener, &end).await {
+            Ok(started) => started,
+            Err(error) => {
+                // What runs already is ended in order: its threads must not outlive the runtime.
+                server.shutdown().await;
+                return Err(error);
+            }
         };
-        let http = Http::new(server.clone(), client.clone(), agent_info(&setup), &options, end.clone())?;
-        let http = tokio::spawn(http.serve(listener));
         Ok(Self {
             server,
             client,
@@ -129,6 +122,46 @@ impl Roles {
             tracing::error!(%error, "the API ended unexpectedly");
         }
         self.server.shutdown().await;
+    }
+}
+
+/// What runs beside the server.
+struct Started {
+    client: Option<Client>,
+    docker: Option<Arc<DockerDriver>>,
+    http: JoinHandle<()>,
+}
+
+async fn start_beside(
+    setup: &Setup,
+    server: &Server,
+    prepared: Option<Result<PreparedClient, ClientError>>,
+    listener: TcpListener,
+    end: &CancellationToken,
+) -> Result<Started, AgentError> {
+    let config = &setup.config;
+    let (mut client, mut docker) = (None, None);
+    if let Some(prepared) = prepared.transpose()? {
+        let drivers = drivers::all(setup, prepared.node_id())?;
+        docker = drivers.docker;
+        client = Some(Client::run(prepared, Arc::new(server.clone()), drivers.all));
+    }
+    let options = HttpOptions {
+        access: Access {
+            origins: config.http_api_allowed_origins.clone(),
+            hosts: hosts(config, &setup.listeners.http.advertise),
+        },
+        response_headers: config.http_api_response_headers.clone(),
+        connections_per_client_max: 100,
+    };
+    match Http::new(server.clone(), client.clone(), agent_info(setup), &options, end.clone()) {
+        Ok(http) => Ok(Started { client, docker, http: tokio::spawn(http.serve(listener)) }),
+        Err(error) => {
+            if let Some(client) = client {
+                client.shutdown(false).await;
+            }
+            Err(error.into())
+        }
     }
 }
 
@@ -231,6 +264,10 @@ fn client_config(setup: &Setup) -> ClientConfig {
     let denylist: Vec<&str> = denylist.iter().map(String::as_str).collect();
     made.inherited_env = ClientConfig::filtered_env(std::env::vars_os().filter_map(readable), &denylist);
     made.version = env!("CARGO_PKG_VERSION").to_owned();
+    if setup.folders.temporary.is_some() {
+        // What goes with the process needs no room for the next start.
+        made.reserve_bytes = 0;
+    }
     made
 }
 

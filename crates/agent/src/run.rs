@@ -6,7 +6,7 @@ use std::time::Duration;
 use longshore_settings::{Effective, Inputs};
 use longshore_values::Diagnostic;
 
-use crate::addresses;
+use crate::addresses::{self, Listeners};
 use crate::arguments::{self, Arguments};
 use crate::error::AgentError;
 use crate::folders::{Folders, Surroundings};
@@ -74,9 +74,14 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     } else {
         println!("==> Loaded configuration from {}", names.join(", "));
     }
-    println!("==> Starting Longshore agent...");
     let effective = settings.effective.clone();
-    let setup = setup(settings).map_err(|error| error.full_text())?;
+    let listeners = addresses::listeners(&settings.config, &addresses::interfaces())
+        .map_err(|bad| bad.told(&effective).to_string())?;
+    if let Some(notice) = banner::open_to_others(&listeners) {
+        println!("==> {notice}");
+    }
+    println!("==> Starting Longshore agent...");
+    let setup = setup(settings, listeners).map_err(|error| error.full_text())?;
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| format!("could not start the runtime: {error}"))?;
@@ -92,9 +97,8 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     }
 }
 
-fn setup(settings: Settings) -> Result<Setup, AgentError> {
+fn setup(settings: Settings, listeners: Listeners) -> Result<Setup, AgentError> {
     let Settings { config, docker, raw_exec, mock, told: _, effective: _ } = settings;
-    let listeners = addresses::listeners(&config, &addresses::interfaces())?;
     let docker_host = std::env::var("DOCKER_HOST").ok();
     let docker_endpoint = docker::endpoint(&docker, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
     let folders = Folders::of(&config, &Surroundings::look());

@@ -4,8 +4,8 @@
 use longshore_docker::Options as DockerOptions;
 use longshore_exec::{MockOptions, RawExecOptions};
 use longshore_settings::{
-    AgentConfig, Decoded, DriverTree, Effective, Inputs, Origin, Tree, legacy_docker_options, legacy_mock_options,
-    legacy_raw_exec_options,
+    AgentConfig, Decoded, DriverTree, Effective, Inputs, Origin, Tree, Unused, legacy_docker_options,
+    legacy_mock_options, legacy_raw_exec_options,
 };
 use longshore_values::Diagnostic;
 
@@ -29,17 +29,23 @@ const PLUGINS: [&str; 3] = ["docker", "raw_exec", "mock_driver"];
 
 impl Settings {
     pub(crate) fn examine(inputs: &Inputs) -> Self {
-        let Decoded { value: config, diagnostics: mut told, mut effective } = AgentConfig::examine(inputs);
-        let mut sink = Sink { told: &mut told, effective: &mut effective };
+        let Decoded { value: config, diagnostics: mut told, mut effective, mut unused } = AgentConfig::examine(inputs);
+        let mut sink = Sink { told: &mut told, effective: &mut effective, unused: &mut unused };
         let docker = sink.take(legacy_docker_options(&config), DockerOptions::decode);
         let raw_exec = sink.take(legacy_raw_exec_options(&config), RawExecOptions::decode);
         let mock = sink.take(legacy_mock_options(&config), MockOptions::decode);
-        told.extend(without_owner(&config));
-        told.extend(client_options::unused(&config.client.options));
+        unused.extend(without_owner(&config));
+        unused.extend(client_options::unused(&config.client.options));
+        unused.sort_by(|left, right| left.path.cmp(&right.path));
+        told.extend(Unused::warning(&unused));
+        for it in &mut effective {
+            it.has_effect &= !unused.iter().any(|unused| unused.path == it.path);
+        }
         told.extend(client_alone(&config, &effective));
         told.sort_by_key(|it| {
             (!it.is_error(), it.place.as_ref().map(|place| (place.file.clone(), place.line, place.column)))
         });
+        told.dedup();
         effective.sort_by(|left, right| left.path.cmp(&right.path));
         Self { config, docker, raw_exec, mock, told, effective }
     }
@@ -60,6 +66,7 @@ impl Settings {
 struct Sink<'a> {
     told: &'a mut Vec<Diagnostic>,
     effective: &'a mut Vec<Effective>,
+    unused: &'a mut Vec<Unused>,
 }
 
 impl Sink<'_> {
@@ -68,17 +75,18 @@ impl Sink<'_> {
         let decoded = decode(&driver.tree);
         self.told.extend(decoded.diagnostics);
         self.effective.extend(decoded.effective);
+        self.unused.extend(decoded.unused);
         decoded.value
     }
 }
 
-fn without_owner(config: &AgentConfig) -> Vec<Diagnostic> {
+fn without_owner(config: &AgentConfig) -> Vec<Unused> {
     let strange = config.plugins.iter().filter(|(name, _)| !PLUGINS.contains(&name.as_str()));
     strange
-        .map(|(name, plugin)| {
-            let told =
-                Diagnostic::warning(format!("plugin {name:?} is not in this build: its settings have no effect"));
-            placed(told.hint(format!("this build has {}", PLUGINS.join(", "))), Some(&plugin.origin))
+        .map(|(name, plugin)| Unused {
+            path: format!("plugin.{name}"),
+            origin: plugin.origin.clone(),
+            why: format!("this build has {}", PLUGINS.join(", ")),
         })
         .collect()
 }

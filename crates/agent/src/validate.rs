@@ -3,11 +3,12 @@
 use std::fmt::Write;
 
 use longshore_settings::{Effective, Inputs};
-use longshore_values::Diagnostic;
+use longshore_values::{Diagnostic, Severity};
 
 use crate::addresses::{self, BadAddress, Interface};
 use crate::files::{self, Files};
 use crate::settings::Settings;
+use crate::show;
 
 /// What is told: on standard output and on standard error.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,12 +41,10 @@ fn examine(files: Files, effective: bool, interfaces: &[Interface]) -> Told {
     if settings.is_good()
         && let Err(bad) = addresses::listeners(&settings.config, interfaces)
     {
-        all.insert(0, of_address(&bad));
+        all.insert(0, of_address(&bad, &settings.effective));
     }
     told.valid = !all.iter().any(Diagnostic::is_error);
-    for it in &all {
-        let _ = writeln!(told.err, "{}: {it}\n", if it.is_error() { "error" } else { "warning" });
-    }
+    told.err.push_str(&listed(&all));
     if told.valid {
         if effective {
             list(&mut told.out, &settings.effective);
@@ -57,23 +56,24 @@ fn examine(files: Files, effective: bool, interfaces: &[Interface]) -> Told {
     told
 }
 
+/// Errors and warnings, one after the other.
+pub(crate) fn listed(all: &[Diagnostic]) -> String {
+    let word = |it: &Diagnostic| if it.is_error() { "error" } else { "warning" };
+    all.iter().map(|it| format!("{}: {it}\n\n", word(it))).collect()
+}
+
 /// Which addresses a machine has is its own matter: the files may be meant for another one.
-fn of_address(bad: &BadAddress) -> Diagnostic {
+fn of_address(bad: &BadAddress, effective: &[Effective]) -> Diagnostic {
+    let told = bad.told(effective);
     match bad {
-        BadAddress::Form { .. } => Diagnostic::error(bad.to_string()),
-        BadAddress::Localhost => {
-            Diagnostic::error(bad.to_string()).hint("advertise { http = \"…\" rpc = \"…\" serf = \"…\" }")
-        }
-        BadAddress::NoneFound { .. } | BadAddress::NoPrivate(_) => {
-            Diagnostic::warning(bad.to_string()).detail("an agent would not start with this on this machine")
-        }
+        BadAddress::Form { .. } | BadAddress::Localhost { .. } => told,
+        BadAddress::NoneFound { .. } | BadAddress::NoPrivate(_) => Diagnostic { severity: Severity::Warning, ..told }
+            .detail("an agent would not start with this on this machine"),
     }
 }
 
 fn list(out: &mut String, effective: &[Effective]) {
-    for Effective { path, value, origin } in effective {
-        let _ = writeln!(out, "{path} = {value}  ({origin})");
-    }
+    out.extend(effective.iter().map(|it| show::line(it, true)));
     out.push('\n');
 }
 
@@ -157,11 +157,9 @@ client {
           | ^^^^^^
         hint: did you mean "region"?
 
-        warning: drivers.hcl:12:15: plugin "java" is not in this build: its settings have no effect
-           |
-        12 | plugin "java" {}
-           |               ^
-        hint: this build has docker, raw_exec, mock_driver
+        warning: accepted, without effect in this build (2 settings):
+          client.options.user.denylist (drivers.hcl:17)
+          plugin.java (drivers.hcl:12): this build has docker, raw_exec, mock_driver
 
         warning: drivers.hcl:14:17: client.gc_interval is empty: the default 1m0s holds
            |
@@ -174,11 +172,6 @@ client {
         16 |     "docker.cleanup.image.delay" = "96h"
            |                                    ^^^^^
         hint: write plugin "docker" { config { gc { image_delay = "96h" } } }
-
-        warning: drivers.hcl:17:23: client option "user.denylist" is accepted, but this build does not act on it
-           |
-        17 |     "user.denylist" = "root"
-           |                       ^^^^^^
 
         Configuration is invalid
         "#);
@@ -224,8 +217,12 @@ client {
     fn addresses_that_are_safe_nowhere_are_errors() {
         let got = told(false, &[("a.hcl", BASE), ("b.hcl", "bind_addr = \"127.0.0.1\"")]);
         insta::assert_snapshot!(got.err, @r#"
-        error: Defaulting advertise to localhost is unsafe, please set advertise manually
-        hint: advertise { http = "…" rpc = "…" serf = "…" }
+        error: b.hcl:1:13: Defaulting advertise to localhost is unsafe, please set advertise manually
+          |
+        1 | bind_addr = "127.0.0.1"
+          |             ^^^^^^^^^^^
+        no other machine reaches this agent at 127.0.0.1, so that is not told to others unasked
+        hint: if only this machine is to use the agent, write advertise { http = "127.0.0.1" }
 
         Configuration is invalid
         "#);
@@ -233,7 +230,10 @@ client {
         let got = told(false, &[("a.hcl", BASE), ("b.hcl", elsewhere)]);
         assert_eq!((got.valid, got.out.as_str()), (true, "Configuration is valid!\n"));
         insta::assert_snapshot!(got.err, @r#"
-        warning: addresses.http "{{ GetInterfaceIP \"ens3\" }}": no such address on this machine
+        warning: b.hcl:1:13: bind_addr "{{ GetInterfaceIP \"ens3\" }}": no such address on this machine
+          |
+        1 | bind_addr = "{{ GetInterfaceIP \"ens3\" }}"
+          |             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
         an agent would not start with this on this machine
         "#);
     }

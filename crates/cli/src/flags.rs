@@ -73,6 +73,11 @@ pub struct Given {
 }
 
 impl Given {
+    /// Words that somebody else reads.
+    pub fn of_arguments(words: &[String]) -> Self {
+        Self { arguments: words.to_vec(), ..Self::default() }
+    }
+
     /// The last value of a flag.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.values.get(name).and_then(|values| values.last()).map(String::as_str)

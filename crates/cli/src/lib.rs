@@ -29,7 +29,7 @@ use longshore_values::Secret;
 
 use client::Client;
 use commands::table::{COMMANDS, Command, GROUPS};
-use commands::{Context, perform};
+use commands::{Action, Context, perform};
 use failure::Failure;
 use flags::{BadFlags, Given};
 use ui::Ui;
@@ -45,6 +45,8 @@ const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4646";
 pub trait Local {
     /// `agent`, with the words behind it.
     fn agent(&self, words: &[String]) -> u8;
+    /// `config show`, with the words behind it.
+    fn show_config(&self, words: &[String]) -> u8;
     /// `config validate`; `effective` asks for the list of what holds.
     fn validate_config(&self, paths: &[String], effective: bool) -> u8;
 }
@@ -122,7 +124,12 @@ fn find(words: &[&str]) -> Found {
 }
 
 fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String], local: Box<dyn Local>) -> u8 {
-    let given = match flags::read(words, &command.all_flags()) {
+    let read = match command.action {
+        // The agent knows its own flags.
+        Action::ConfigShow => Ok(Given::of_arguments(words)),
+        _ => flags::read(words, &command.all_flags()),
+    };
+    let given = match read {
         Ok(given) => given,
         Err(BadFlags::Help) => {
             ui.line(&help::command(program, command));

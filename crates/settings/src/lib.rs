@@ -18,11 +18,11 @@ mod spelling;
 mod tree;
 
 pub use agent::{
-    Addresses, AgentConfig, AgentFlag, Client, DriverTree, FLAGS, FlagKind, HostNetwork, HostVolume, Inputs, Log,
-    Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder, legacy_docker_options,
-    legacy_mock_options, legacy_raw_exec_options, port_ranges,
+    Addresses, AgentConfig, AgentFlag, Client, DriverTree, FLAGS, FlagEffect, FlagKind, HostNetwork, HostVolume,
+    Inputs, Log, Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder,
+    legacy_docker_options, legacy_mock_options, legacy_raw_exec_options, port_ranges,
 };
-pub use decode::{Block, Decoded, Effective, Given};
+pub use decode::{Block, Decoded, Effective, Given, Unused};
 pub use error::Refusal;
 pub use source::{Origin, Source, Span};
 pub use tree::{Entry, Node, Object, Tree, Value};

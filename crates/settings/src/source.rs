@@ -78,6 +78,8 @@ pub enum Origin {
     Dev,
     /// A flag of the command line, with its leading dash.
     Flag(String),
+    /// A variable of the agent's environment.
+    Environment(String),
     /// A key of an agent file.
     File(Span),
     /// A key of `client { options { … } }` that stands for the setting.
@@ -89,7 +91,11 @@ impl Origin {
     pub fn place(&self) -> Option<Place> {
         match self {
             Self::File(span) | Self::ClientOption { span: Some(span), .. } => Some(span.place()),
-            Self::Default | Self::Dev | Self::Flag(_) | Self::ClientOption { span: None, .. } => None,
+            Self::Default
+            | Self::Dev
+            | Self::Flag(_)
+            | Self::Environment(_)
+            | Self::ClientOption { span: None, .. } => None,
         }
     }
 
@@ -97,7 +103,11 @@ impl Origin {
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::File(span) | Self::ClientOption { span: Some(span), .. } => Some(&span.source.name),
-            Self::Default | Self::Dev | Self::Flag(_) | Self::ClientOption { span: None, .. } => None,
+            Self::Default
+            | Self::Dev
+            | Self::Flag(_)
+            | Self::Environment(_)
+            | Self::ClientOption { span: None, .. } => None,
         }
     }
 }
@@ -109,6 +119,7 @@ impl fmt::Display for Origin {
             Self::Default => f.write_str("default"),
             Self::Dev => f.write_str("default of -dev"),
             Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Environment(name) => write!(f, "environment variable {name}"),
             Self::File(span) => {
                 let place = span.place();
                 write!(f, "{}:{}", place.file, place.line)

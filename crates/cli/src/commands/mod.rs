@@ -3,6 +3,7 @@
 mod alloc_logs;
 mod alloc_status;
 mod alloc_stop;
+mod config_show;
 mod config_validate;
 mod deployment;
 mod eval_status;
@@ -86,6 +87,7 @@ pub(crate) enum Action {
     AllocLogs,
     AllocStatus,
     AllocStop,
+    ConfigShow,
     ConfigValidate,
     DeploymentFail,
     DeploymentList,
@@ -113,6 +115,7 @@ pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
         Action::AllocLogs => alloc_logs::run(context).await,
         Action::AllocStatus => alloc_status::run(context).await,
         Action::AllocStop => alloc_stop::run(context).await,
+        Action::ConfigShow => config_show::run(context),
         Action::ConfigValidate => config_validate::run(context),
         Action::DeploymentFail => deployment::fail(context).await,
         Action::DeploymentList => deployment::list(context).await,

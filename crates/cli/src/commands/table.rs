@@ -115,6 +115,16 @@ pub(crate) const COMMANDS: &[Command] = &[
         action: Action::AllocStop,
     },
     Command {
+        name: "config show",
+        aliases: &[],
+        arguments: "[-origin] [agent options] [<path>...]",
+        synopsis: "Show the settings that an agent would hold",
+        about: "",
+        flags: &[],
+        general: false,
+        action: Action::ConfigShow,
+    },
+    Command {
         name: "config validate",
         aliases: &[],
         arguments: "[options] <path> [<path>...]",

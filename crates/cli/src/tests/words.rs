@@ -84,6 +84,7 @@ fn help_texts() {
 
 #[test]
 fn agent_files_are_checked_in_this_process() {
+    assert_eq!(run_at("", &["config", "show", "-origin", "-dev", "-node=a", "b.hcl"]), "--- exit 4");
     assert_eq!(run_at("", &["config", "validate", "a.hcl", "b"]), "--- exit 2");
     assert_eq!(run_at("", &["config", "validate", "-effective", "a.hcl"]), "--- exit 101");
     insta::assert_snapshot!(run_at("", &["config", "validate"]), @"

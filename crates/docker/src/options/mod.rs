@@ -299,6 +299,7 @@ pub(crate) fn capability(name: &str) -> String {
 
 fn read_infra_image(block: &mut Block<'_>, default: &str) -> String {
     // Group networks with a namespace of their own, which this image is for, are not in this build.
+    block.note_unused("infra_image", "");
     block.accept_unused("infra_image_pull_timeout");
     match block.take_string("infra_image") {
         Some(image) => image.strip_prefix("https://").unwrap_or(&image).to_owned(),

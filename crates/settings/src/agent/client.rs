@@ -99,7 +99,17 @@ const UNUSED: &[&str] = &[
     "users",
 ];
 
+/// Read and checked, but nothing in this build acts on them.
+const WITHOUT_EFFECT: &[&str] =
+    &["gc_disk_usage_threshold", "gc_inode_usage_threshold", "gc_interval", "gc_parallel_destroys"];
+
 pub(super) fn decode(block: &mut Block<'_>) -> Client {
+    for key in WITHOUT_EFFECT {
+        block.note_unused(key, "");
+    }
+    block.note_unused("servers", "this agent's own server is used");
+    block.note_unused_blocks("host_volume", "");
+    block.note_unused_blocks("host_network", "");
     let client = Client {
         enabled: block.take_bool_or("enabled", false),
         state_dir: block.take_string("state_dir").map(Into::into),

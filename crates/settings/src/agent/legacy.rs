@@ -132,7 +132,7 @@ fn as_option(key: &str, origin: &Origin) -> Origin {
     match origin {
         Origin::Dev => Origin::Dev,
         Origin::File(span) => Origin::ClientOption { key: key.to_owned(), span: Some(span.clone()) },
-        Origin::Default | Origin::Flag(_) | Origin::ClientOption { .. } => {
+        Origin::Default | Origin::Flag(_) | Origin::Environment(_) | Origin::ClientOption { .. } => {
             Origin::ClientOption { key: key.to_owned(), span: None }
         }
     }

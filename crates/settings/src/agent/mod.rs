@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use longshore_values::{Diagnostic, GoDuration};
 
 pub use client::{Client, HostNetwork, HostVolume, Reserved};
-pub use flags::{AgentFlag, FLAGS, FlagKind};
+pub use flags::{AgentFlag, FLAGS, FlagEffect, FlagKind};
 pub use legacy::{DriverTree, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options};
 pub use plugins::Plugin;
 pub use server::{SchedulerDefaults, Server};
@@ -154,14 +154,10 @@ impl AgentConfig {
 
     /// Lines that are printed at start whatever the rest says, without `==> `.
     pub fn start_notices(&self) -> Vec<&'static str> {
-        let mut notices = Vec::new();
-        if !self.dev {
-            if self.server.enabled && self.server.bootstrap_expect == 1 {
-                notices.push("WARNING: Bootstrap mode enabled! Potentially unsafe operation.");
-            }
-            notices.push("WARNING: mTLS is not configured - Nomad is not secure without mTLS!");
+        if !self.dev && self.server.enabled && self.server.bootstrap_expect == 1 {
+            return vec!["WARNING: Bootstrap mode enabled! Potentially unsafe operation."];
         }
-        notices
+        Vec::new()
     }
 }
 

@@ -16,6 +16,7 @@ pub struct Plugin {
 
 pub(super) fn decode(block: &mut Block<'_>) -> BTreeMap<String, Plugin> {
     block.take_named_blocks("plugin", |name, plugin| {
+        plugin.note_unused("args", "");
         let decoded = Plugin {
             args: plugin.take_strings("args").unwrap_or_default(),
             config: plugin.take_tree("config"),

@@ -80,7 +80,22 @@ const UNUSED: &[&str] = &[
     "upgrade_version",
 ];
 
+/// Read and checked, but nothing in this build acts on them.
+const WITHOUT_EFFECT: &[&str] = &[
+    "authoritative_region",
+    "default_scheduler_config",
+    "enabled_schedulers",
+    "job_default_priority",
+    "job_max_priority",
+    "job_max_source_size",
+    "job_tracked_versions",
+];
+
 pub(super) fn decode(block: &mut Block<'_>) -> Server {
+    for key in WITHOUT_EFFECT {
+        block.note_unused(key, "");
+    }
+    block.note_unused("encrypt", "this build runs one server, so there is no gossip to encrypt");
     let server = Server {
         enabled: block.take_bool_or("enabled", false),
         bootstrap_expect: bootstrap_expect(block),
@@ -105,11 +120,8 @@ pub(super) fn decode(block: &mut Block<'_>) -> Server {
         default_scheduler_config: block.take_block("default_scheduler_config", scheduler_defaults),
     };
     refuse_joining(block);
-    if let Some(origin) = block.origin_of("encrypt") {
-        block.accept("encrypt");
-        let summary = "server.encrypt is accepted, but this build runs one server: there is no gossip to encrypt";
-        block.warn(&origin, summary, "");
-    }
+    block.accept("encrypt");
+    block.note_unused("raft_protocol", "there is no Raft here");
     let origin = block.origin_of("raft_protocol");
     if let (Some(raft), Some(origin)) = (block.take_integer("raft_protocol", i64::MIN..=i64::MAX), origin)
         && raft != 3
@@ -159,7 +171,7 @@ fn refuse_joining(block: &mut Block<'_>) {
             refuse(join, key);
         }
         for key in ["retry_max", "retry_interval"] {
-            join.accept(key);
+            join.accept_unused_unless_off(key);
         }
     });
 }

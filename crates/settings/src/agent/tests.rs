@@ -2,6 +2,7 @@ use longshore_values::GoDuration;
 use proptest::prelude::*;
 
 use super::*;
+use crate::decode::Unused;
 
 fn inputs(files: &[(&str, &str)]) -> Inputs {
     Inputs { dev: true, files: files.iter().map(|(n, t)| ((*n).to_owned(), (*t).to_owned())).collect(), flags: vec![] }
@@ -331,6 +332,11 @@ fn what_spans_settings_is_checked_in_nomads_words() {
         "data_dir = \"/d\" client { enabled = true } server { bootstrap_expect = 1 }",
         "Bootstrap requires server mode to be enabled",
     );
+    check_refused(
+        false,
+        "data_dir = \"/d\" client { enabled = true } server { bootstrap_expect = 3 }",
+        "server.bootstrap_expect = 3: this build runs one server",
+    );
     check_refused(true, "server { raft_protocol = 2 }", "raft_protocol must be 3 in Nomad v1.4 and later, got 2");
     check_refused(
         true,
@@ -371,19 +377,229 @@ fn nothing_runs_less_safe_than_asked() {
     );
 }
 
-#[test]
-fn what_this_build_does_not_act_on_is_said() {
-    insta::assert_snapshot!(listed(&read("vault {\n  enabled = true\n}\nclient {\n  cni_path = \"/opt\"\n}").warnings), @r#"
-    a.hcl:1:1: vault is accepted, but this build does not act on it
-      |
-    1 | vault {
-      | ^^^^^
+/// The paths that are named as without effect, each with where it was given.
+fn unused(inputs: &Inputs) -> Vec<String> {
+    let decoded = AgentConfig::examine(inputs);
+    let errors: Vec<String> =
+        decoded.diagnostics.iter().filter(|told| told.is_error()).map(ToString::to_string).collect();
+    assert_eq!(errors, Vec::<String>::new());
+    decoded.unused.iter().map(|it| format!("{} ({})", it.path, it.origin)).collect()
+}
 
-    a.hcl:5:3: client.cni_path is accepted, but this build does not act on it
-      |
-    5 |   cni_path = "/opt"
-      |   ^^^^^^^^
-    "#);
+/// Whether each setting, by itself in `block`, is named as without effect.
+#[track_caller]
+fn check_effects(block: &str, rows: &[(&str, bool)]) {
+    for (row, without_effect) in rows {
+        let text = match block {
+            "" => (*row).to_owned(),
+            block => {
+                let parts: Vec<&str> = block.split_whitespace().collect();
+                parts.iter().rev().fold((*row).to_owned(), |inner, part| format!("{part} {{\n{inner}\n}}"))
+            }
+        };
+        let named = unused(&inputs(&[("a.hcl", &text)]));
+        assert_eq!(!named.is_empty(), *without_effect, "{text}\n{named:?}");
+    }
+}
+
+/// A row for every setting that is taken: whether it is named as without effect.
+#[test]
+fn what_this_build_does_not_act_on_is_named() {
+    const HOLDS: bool = false;
+    const NAMED: bool = true;
+    check_effects(
+        "",
+        &[
+            ("region = \"a\"", HOLDS),
+            ("datacenter = \"a\"", HOLDS),
+            ("name = \"a\"", HOLDS),
+            ("data_dir = \"/a\"", HOLDS),
+            ("plugin_dir = \"/a\"", NAMED),
+            ("bind_addr = \"0.0.0.0\"", HOLDS),
+            ("log_level = \"info\"", HOLDS),
+            ("log_json = true", HOLDS),
+            ("log_include_location = true", HOLDS),
+            ("log_file = \"/a\"", NAMED),
+            ("log_rotate_duration = \"1h\"", NAMED),
+            ("log_rotate_bytes = 10", NAMED),
+            ("log_rotate_max_files = 2", NAMED),
+            ("enable_debug = true", NAMED),
+            ("enable_syslog = true", NAMED),
+            ("enable_syslog = false", HOLDS),
+            ("syslog_facility = \"LOCAL1\"", NAMED),
+            ("leave_on_interrupt = true", HOLDS),
+            ("leave_on_terminate = true", HOLDS),
+            ("disable_update_check = true", HOLDS),
+            ("disable_anonymous_signature = true", HOLDS),
+            ("http_api_response_headers { a = \"b\" }", HOLDS),
+            ("http_api_allowed_origins = [\"http://a\"]", HOLDS),
+            ("http_api_allowed_hosts = [\"a\"]", HOLDS),
+            ("autopilot { cleanup_dead_servers = true }", NAMED),
+            ("consul { address = \"a:1\" }", NAMED),
+            ("consul { auto_advertise = false }", HOLDS),
+            ("vault { enabled = true }", NAMED),
+            ("ui { enabled = true }", NAMED),
+            ("ui { enabled = false }", HOLDS),
+            ("limits { http_max_conns_per_client = 5 }", NAMED),
+            ("sentinel { import \"a\" { path = \"b\" } }", NAMED),
+            ("rpc { accept_backlog = 5 }", NAMED),
+            ("eventlog { enabled = true }", NAMED),
+            ("reporting { address = \"a\" }", NAMED),
+            ("plugin \"docker\" { args = [\"-x\"] }", NAMED),
+        ],
+    );
+    for block in ["ports", "addresses", "advertise"] {
+        let value = if block == "ports" { "4700" } else { "\"127.0.0.1\"" };
+        check_effects(
+            block,
+            &[
+                (&format!("http = {value}"), HOLDS),
+                (&format!("rpc = {value}"), NAMED),
+                (&format!("serf = {value}"), NAMED),
+            ],
+        );
+    }
+    check_effects(
+        "tls",
+        &[("http = false", HOLDS), ("ca_file = \"/a\"", NAMED), ("tls_min_version = \"tls13\"", NAMED)],
+    );
+    check_effects(
+        "acl",
+        &[("enabled = false", HOLDS), ("token_ttl = \"1m\"", NAMED), ("replication_token = \"a\"", NAMED)],
+    );
+    check_effects("audit", &[("enabled = false", HOLDS), ("sink \"a\" { type = \"file\" }", NAMED)]);
+    check_effects(
+        "telemetry",
+        &[
+            ("prometheus_metrics = true", HOLDS),
+            ("publish_allocation_metrics = true", NAMED),
+            ("publish_node_metrics = true", NAMED),
+            ("publish_node_metrics = false", HOLDS),
+            ("collection_interval = \"1s\"", NAMED),
+            ("disable_hostname = true", NAMED),
+            ("use_node_name = true", NAMED),
+            ("filter_default = true", NAMED),
+            ("prefix_filter = [\"+a\"]", NAMED),
+            ("statsd_address = \"a:1\"", NAMED),
+            ("datadog_tags = [\"a\"]", NAMED),
+            ("circonus_api_token = \"a\"", NAMED),
+            ("disable_dispatched_job_summary_metrics = true", NAMED),
+            ("in_memory_collection_interval = \"10s\"", NAMED),
+        ],
+    );
+    check_effects(
+        "server",
+        &[
+            ("enabled = true", HOLDS),
+            ("bootstrap_expect = 1", HOLDS),
+            ("data_dir = \"/a\"", HOLDS),
+            ("authoritative_region = \"a\"", NAMED),
+            ("encrypt = \"a\"", NAMED),
+            ("raft_protocol = 3", NAMED),
+            ("raft_multiplier = 1", NAMED),
+            ("num_schedulers = 2", HOLDS),
+            ("enabled_schedulers = [\"service\"]", NAMED),
+            ("node_gc_threshold = \"1h\"", HOLDS),
+            ("job_gc_interval = \"1h\"", HOLDS),
+            ("job_gc_threshold = \"1h\"", HOLDS),
+            ("eval_gc_threshold = \"1h\"", HOLDS),
+            ("batch_eval_gc_threshold = \"1h\"", HOLDS),
+            ("deployment_gc_threshold = \"1h\"", HOLDS),
+            ("csi_plugin_gc_threshold = \"1h\"", NAMED),
+            ("heartbeat_grace = \"1h\"", HOLDS),
+            ("min_heartbeat_ttl = \"1h\"", HOLDS),
+            ("failover_heartbeat_ttl = \"1h\"", HOLDS),
+            ("max_heartbeats_per_second = 10", HOLDS),
+            ("job_default_priority = 40", NAMED),
+            ("job_max_priority = 200", NAMED),
+            ("job_max_source_size = \"2M\"", NAMED),
+            ("job_tracked_versions = 3", NAMED),
+            ("server_join { retry_max = 3 }", NAMED),
+            ("retry_interval = \"1s\"", NAMED),
+            ("rejoin_after_leave = true", NAMED),
+            ("event_buffer_size = 10", NAMED),
+            ("search { fuzzy_enabled = true }", NAMED),
+            ("plan_rejection_tracker { enabled = true }", NAMED),
+            ("deploy_query_rate_limit = 10", NAMED),
+        ],
+    );
+    check_effects(
+        "server default_scheduler_config",
+        &[
+            ("scheduler_algorithm = \"spread\"", NAMED),
+            ("memory_oversubscription_enabled = true", NAMED),
+            ("memory_oversubscription_enabled = false", HOLDS),
+            ("reject_job_registration = true", NAMED),
+            ("pause_eval_broker = true", NAMED),
+            ("preemption_config { batch_scheduler_enabled = true }", NAMED),
+        ],
+    );
+    check_effects(
+        "client",
+        &[
+            ("enabled = true", HOLDS),
+            ("state_dir = \"/a\"", HOLDS),
+            ("alloc_dir = \"/a\"", HOLDS),
+            ("servers = [\"a\"]", NAMED),
+            ("server_join { retry_join = [\"a\"] }", NAMED),
+            ("node_class = \"a\"", HOLDS),
+            ("node_pool = \"a\"", HOLDS),
+            ("options { a = \"b\" }", HOLDS),
+            ("meta { a = \"b\" }", HOLDS),
+            ("chroot_env { \"/a\" = \"/b\" }", NAMED),
+            ("network_interface = \"lo\"", HOLDS),
+            ("network_speed = 10", HOLDS),
+            ("cpu_total_compute = 10", HOLDS),
+            ("memory_total_mb = 10", HOLDS),
+            ("disk_total_mb = 10", HOLDS),
+            ("disk_free_mb = 10", HOLDS),
+            ("reservable_cores = \"0\"", NAMED),
+            ("max_kill_timeout = \"1s\"", HOLDS),
+            ("min_dynamic_port = 21000", HOLDS),
+            ("max_dynamic_port = 31000", HOLDS),
+            ("reserved { cpu = 1 memory = 1 disk = 1 reserved_ports = \"22\" }", HOLDS),
+            ("reserved { cores = \"0\" }", NAMED),
+            ("gc_interval = \"1s\"", NAMED),
+            ("gc_parallel_destroys = 1", NAMED),
+            ("gc_disk_usage_threshold = 90", NAMED),
+            ("gc_inode_usage_threshold = 90", NAMED),
+            ("gc_max_allocs = 5", HOLDS),
+            ("no_host_uuid = true", NAMED),
+            ("disable_remote_exec = true", HOLDS),
+            ("template { disable_file_sandbox = true }", NAMED),
+            ("artifact { git_timeout = \"1m\" }", NAMED),
+            ("host_volume \"a\" { path = \"/a\" }", NAMED),
+            ("host_network \"a\" { interface = \"lo\" }", NAMED),
+            ("bridge_network_name = \"a\"", NAMED),
+            ("cgroup_parent = \"a\"", HOLDS),
+            ("drain_on_shutdown { deadline = \"1m\" }", NAMED),
+            ("default_ineligible = false", HOLDS),
+        ],
+    );
+}
+
+#[test]
+fn one_warning_names_all_that_has_no_effect() {
+    let mut given = inputs(&[
+        (
+            "a.hcl",
+            "vault {\n  enabled = true\n}\nclient {\n  cni_path = \"/opt\"\n  host_volume \"data\" {\n    path = \"/d\"\n  }\n}\n",
+        ),
+        ("b.json", "{\"server\": {\"encrypt\": \"aGVsbG8\"}}"),
+    ]);
+    given.flags =
+        [("vault-address", "http://a"), ("consul-token", "s3cret")].map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
+    let told = Unused::warning(&AgentConfig::examine(&given).unused);
+    insta::assert_snapshot!(told.unwrap(), @"
+    accepted, without effect in this build (6 settings):
+      server.encrypt (b.json:1): this build runs one server, so there is no gossip to encrypt
+      client.host_volume.data (a.hcl:6)
+      client.cni_path (a.hcl:5)
+      consul.token (flag -consul-token)
+      vault (a.hcl:2)
+      vault.address (flag -vault-address)
+    ");
+    assert_eq!(Unused::warning(&AgentConfig::examine(&inputs(&[])).unused), None);
 }
 
 #[test]
@@ -469,15 +685,21 @@ fn agent_files_of_real_clusters_are_taken() {
     let inputs = Inputs { dev: false, files: vec![("a.hcl".to_owned(), text.to_owned())], flags: vec![] };
     let config = AgentConfig::read(&inputs).unwrap();
     assert_eq!(listed(&config.warnings), "");
+    insta::assert_snapshot!(unused(&inputs).join("\n"), @"
+    ports.rpc (a.hcl:5)
+    ports.serf (a.hcl:5)
+    advertise.rpc (a.hcl:6)
+    advertise.serf (a.hcl:6)
+    telemetry.publish_allocation_metrics (a.hcl:31)
+    telemetry.publish_node_metrics (a.hcl:32)
+    telemetry.disable_hostname (a.hcl:33)
+    client.servers (a.hcl:15)
+    client.host_volume.shared (a.hcl:19)
+    client.host_network.inside (a.hcl:20)
+    ");
     assert_eq!(config.client.reserved.memory, 256);
     assert_eq!(config.plugins.keys().collect::<Vec<_>>(), ["docker", "raw_exec"]);
-    assert_eq!(
-        config.start_notices(),
-        [
-            "WARNING: Bootstrap mode enabled! Potentially unsafe operation.",
-            "WARNING: mTLS is not configured - Nomad is not secure without mTLS!"
-        ]
-    );
+    assert_eq!(config.start_notices(), ["WARNING: Bootstrap mode enabled! Potentially unsafe operation."]);
 }
 
 #[test]

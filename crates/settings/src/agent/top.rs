@@ -35,6 +35,9 @@ pub(super) fn dev_defaults() -> Object {
 pub(super) fn decode(block: &mut Block<'_>) -> AgentConfig {
     block.belongs("gc", "plugin \"docker\" { config { gc { … } } }");
     block.belongs("docker", "plugin \"docker\" { config { … } }");
+    // There are no external plugins.
+    block.note_unused("plugin_dir", "");
+    block.note_unused("enable_debug", "");
     let config = AgentConfig {
         dev: false,
         region: block.take_string_or("region", "global"),
@@ -43,10 +46,9 @@ pub(super) fn decode(block: &mut Block<'_>) -> AgentConfig {
         data_dir: block.take_string("data_dir").map(Into::into),
         plugin_dir: block.take_string("plugin_dir").map(Into::into),
         bind_addr: block.take_string_or("bind_addr", "0.0.0.0"),
-        ports: block.take_block("ports", |ports| Ports {
-            http: port(ports, "http", 4646),
-            rpc: port(ports, "rpc", 4647),
-            serf: port(ports, "serf", 4648),
+        ports: block.take_block("ports", |ports| {
+            note_not_listening(ports);
+            Ports { http: port(ports, "http", 4646), rpc: port(ports, "rpc", 4647), serf: port(ports, "serf", 4648) }
         }),
         addresses: block.take_block("addresses", addresses),
         advertise: block.take_block("advertise", addresses),
@@ -103,7 +105,15 @@ fn port(block: &mut Block<'_>, key: &str, default: u16) -> u16 {
     u16::try_from(value).unwrap_or(default)
 }
 
+/// One server and its nodes in one process need no listener but HTTP.
+fn note_not_listening(block: &mut Block<'_>) {
+    for key in ["rpc", "serf"] {
+        block.note_unused(key, "only HTTP is listened on");
+    }
+}
+
 fn addresses(block: &mut Block<'_>) -> Addresses {
+    note_not_listening(block);
     Addresses { http: block.take_string("http"), rpc: block.take_string("rpc"), serf: block.take_string("serf") }
 }
 
@@ -120,6 +130,9 @@ fn log_level(block: &mut Block<'_>) -> String {
 }
 
 fn telemetry(block: &mut Block<'_>) -> Telemetry {
+    for key in ["publish_allocation_metrics", "publish_node_metrics", "collection_interval"] {
+        block.note_unused(key, "");
+    }
     let telemetry = Telemetry {
         prometheus_metrics: block.take_bool_or("prometheus_metrics", false),
         publish_allocation_metrics: block.take_bool_or("publish_allocation_metrics", false),
@@ -140,7 +153,7 @@ fn telemetry(block: &mut Block<'_>) -> Telemetry {
         "disable_allocation_hook_metrics",
         "disable_quota_utilization_metrics",
     ] {
-        block.accept(key);
+        block.accept_unused_unless_off(key);
     }
     for key in block.given_keys() {
         if ["statsite_address", "statsd_address", "datadog_address", "datadog_tags"].contains(&key.as_str())

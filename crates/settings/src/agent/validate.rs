@@ -36,7 +36,8 @@ pub(super) fn validate(config: &AgentConfig, block: &mut Block<'_>) {
     for key in config.client.meta.keys().filter(|key| !is_interpolation_name(key)) {
         refuse(format!("Invalid Client.Meta key: {key}"), "a key is parts without blanks, joined by dots");
     }
-    if config.server.bootstrap_expect > 0 && !config.server.enabled {
+    // More than one is refused already, whatever the mode.
+    if config.server.bootstrap_expect == 1 && !config.server.enabled {
         refuse("Bootstrap requires server mode to be enabled".to_owned(), "");
     }
     let (min, max) = (config.client.min_dynamic_port, config.client.max_dynamic_port);

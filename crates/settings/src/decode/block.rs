@@ -5,7 +5,7 @@ use longshore_values::{Diagnostic, GoDuration, Secret};
 
 use super::report::{Report, Unknown};
 use super::scalars::{go_bool, go_integer, is_off, scalar_text};
-use super::{Effective, Given};
+use super::{Effective, Given, Unused};
 use crate::source::{Origin, names_a_secret};
 use crate::tree::{Node, Object, Value};
 
@@ -88,7 +88,7 @@ impl<'a> Block<'a> {
     fn tell(&mut self, told: Diagnostic, origin: &Origin) {
         let told = match (origin.place(), origin) {
             (Some(place), _) => told.at(place),
-            (None, Origin::Flag(_) | Origin::ClientOption { .. }) => {
+            (None, Origin::Flag(_) | Origin::Environment(_) | Origin::ClientOption { .. }) => {
                 let summary = format!("{} (from {origin})", told.summary);
                 Diagnostic { summary, ..told }
             }
@@ -106,7 +106,7 @@ impl<'a> Block<'a> {
         let path = self.path_of(key);
         // Free maps (options, meta, headers) may hold what their names give away as secret.
         let value = if names_a_secret(&path) { "***".to_owned() } else { value.into() };
-        self.report.effective.push(Effective { path, value, origin: origin.clone() });
+        self.report.effective.push(Effective { path, value, origin: origin.clone(), has_effect: true });
     }
 
     pub(super) fn wrong_kind(&mut self, key: &str, node: &Node, wanted: &str) {
@@ -310,8 +310,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Accepts `key`, which this build does not act on: silently while all that it holds is `false` or empty, else with
-    /// a warning.
+    /// Accepts `key`, which this build does not act on: silently while all that it holds is `false` or empty, else it is
+    /// named among what has no effect.
     pub fn accept_unused_unless_off(&mut self, key: &str) {
         if self.object.entries.get(key).is_some_and(|entry| is_off(&entry.node.value)) {
             self.accept(key);
@@ -325,12 +325,31 @@ impl<'a> Block<'a> {
         let _ = self.take(key);
     }
 
-    /// Accepts `key`, whatever it holds, and says that this build does not act on it.
+    /// Accepts `key`, whatever it holds, and names it among what has no effect.
     pub fn accept_unused(&mut self, key: &str) {
-        self.known.insert(key.to_owned());
-        if let Some(entry) = self.object.entries.remove(key) {
-            let summary = format!("{} is accepted, but this build does not act on it", self.path_of(key));
-            self.warn(&entry.key_origin, summary, "");
+        self.note_entry_as_unused(key, false, "");
+        self.accept(key);
+    }
+
+    /// Names `key`, if it was given and asks for something, among what has no effect in this build. Said before it is
+    /// taken, for keys that are read and checked all the same.
+    pub fn note_unused(&mut self, key: &str, why: &str) {
+        self.report.without_effect.insert(self.path_of(key));
+        if !self.object.entries.get(key).is_some_and(|entry| is_off(&entry.node.value)) {
+            self.note_entry_as_unused(key, false, why);
+        }
+    }
+
+    /// The same for blocks with names, `host_volume "data" { … }`: each is named.
+    pub fn note_unused_blocks(&mut self, key: &str, why: &str) {
+        self.note_entry_as_unused(key, true, why);
+    }
+
+    fn note_entry_as_unused(&mut self, key: &str, named: bool, why: &str) {
+        self.report.without_effect.insert(self.path_of(key));
+        if let Some(entry) = self.object.entries.get(key) {
+            let unused = Unused::of_entry(&self.path_of(key), entry, named, why);
+            self.report.unused.extend(unused);
         }
     }
 

@@ -2,6 +2,7 @@ mod block;
 mod inner;
 mod report;
 mod scalars;
+mod unused;
 
 use longshore_values::Diagnostic;
 
@@ -11,6 +12,7 @@ use crate::tree::Tree;
 
 pub use block::Block;
 use report::Report;
+pub use unused::Unused;
 
 /// A setting as it holds, and where it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,8 @@ pub struct Effective {
     /// As text; secrets read `***`.
     pub value: String,
     pub origin: Origin,
+    /// Whether anything in this build acts on it.
+    pub has_effect: bool,
 }
 
 /// A value and where it came from.
@@ -36,6 +40,8 @@ pub struct Decoded<T> {
     pub value: T,
     pub diagnostics: Vec<Diagnostic>,
     pub effective: Vec<Effective>,
+    /// What was given and has no effect, in the order of reading.
+    pub unused: Vec<Unused>,
 }
 
 impl<T> Decoded<T> {
@@ -56,9 +62,10 @@ impl Tree {
         let value = read(&mut block);
         block.finish();
         report.name_unknown_keys();
+        report.mark_without_effect();
         report.diagnostics.sort_by_key(|told| {
             (told.severity, told.place.as_ref().map(|place| (place.file.clone(), place.line, place.column)))
         });
-        Decoded { value, diagnostics: report.diagnostics, effective: report.effective }
+        Decoded { value, diagnostics: report.diagnostics, effective: report.effective, unused: report.unused }
     }
 }

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_values::Diagnostic;
 
-use super::Effective;
+use super::{Effective, Unused};
 use crate::source::Origin;
 use crate::spelling::nearest;
 
@@ -15,6 +15,9 @@ pub(super) struct Report {
     /// The keys that each block has, by the block's path.
     pub(super) known: BTreeMap<String, BTreeSet<String>>,
     pub(super) unknown: Vec<Unknown>,
+    pub(super) unused: Vec<Unused>,
+    /// Paths of settings and blocks without effect in this build, whether given or not.
+    pub(super) without_effect: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -35,6 +38,15 @@ impl Report {
                 told = told.at(place);
             }
             self.diagnostics.push(told);
+        }
+    }
+
+    pub(super) fn mark_without_effect(&mut self) {
+        for it in &mut self.effective {
+            let within = |block: &String| {
+                it.path.strip_prefix(block.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
+            it.has_effect = !self.without_effect.iter().any(within);
         }
     }
 

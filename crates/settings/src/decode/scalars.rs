@@ -11,7 +11,9 @@ pub(super) fn scalar_text(value: &Value) -> Option<String> {
 pub(super) fn is_off(value: &Value) -> bool {
     match value {
         Value::Bool(value) => !value,
-        Value::Text(text) | Value::Number(text) => text.is_empty() || text == "0" || text == "false",
+        // "0" may be a name, such as that of a processor.
+        Value::Text(text) => text.is_empty() || text == "false",
+        Value::Number(number) => number == "0",
         Value::List(items) => items.is_empty(),
         Value::Object(object) => object.entries.values().all(|entry| is_off(&entry.node.value)),
     }
