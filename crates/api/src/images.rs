@@ -68,3 +68,52 @@ pub struct ImageExplain {
     /// Why it is here, who holds it and when it goes, most important first.
     pub lines: Vec<String>,
 }
+
+/// `PUT /v1/client/images/pin` and `…/unpin`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePinRequest {
+    /// `*` stands for any run of characters; without one, a name.
+    pub pattern: String,
+    /// Who asks, for those who wonder later; `unpin` does not read it.
+    pub who: String,
+}
+
+/// `GET /v1/client/images/pins`, an element; and the answer to `PUT /v1/client/images/pin`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePin {
+    pub pattern: String,
+    pub who: String,
+    pub at: GoTime,
+    /// Names that are here and match.
+    pub names: Vec<String>,
+}
+
+/// `PUT /v1/client/images/gc`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageCollectRequest {
+    /// Only tell what would go.
+    pub dry_run: bool,
+}
+
+/// What a collection did, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageCollectResponse {
+    pub images: Vec<ImageCollected>,
+}
+
+/// One image of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageCollected {
+    pub name: String,
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub size_bytes: u64,
+    pub removed: bool,
+    /// `would be removed`, `removed`, or why it is still there.
+    pub outcome: String,
+}

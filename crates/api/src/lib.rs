@@ -62,7 +62,10 @@ pub use group::{
     Consul, DisconnectStrategy, EphemeralDisk, MigrateStrategy, ReschedulePolicy, RestartPolicy, ScalingPolicy,
     TaskGroup, UpdateStrategy,
 };
-pub use images::{ImageExplain, ImageHolder, ImageStatus, ImagesResponse};
+pub use images::{
+    ImageCollectRequest, ImageCollectResponse, ImageCollected, ImageExplain, ImageHolder, ImagePin, ImagePinRequest,
+    ImageStatus, ImagesResponse,
+};
 pub use job::{
     Job, JobUi, JobUiLink, Multiregion, MultiregionRegion, MultiregionStrategy, ParameterizedJobConfig, PeriodicConfig,
 };

@@ -80,6 +80,30 @@ pub enum Explained {
     },
 }
 
+/// A person's wish that what matches a pattern is never removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinReport {
+    /// `*` stands for any run of characters.
+    pub pattern: String,
+    pub who: String,
+    pub at: Timestamp,
+    /// Names that are here and match.
+    pub names: Vec<String>,
+}
+
+/// An image that goes, or would go, because a person asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Collected {
+    /// In the familiar form; for nameless content its id.
+    pub name: String,
+    pub content_id: String,
+    pub size_bytes: u64,
+    /// Whether it is gone.
+    pub removed: bool,
+    /// `would be removed`, `removed`, or why it is still there.
+    pub outcome: String,
+}
+
 /// What people may ask about the images of a node.
 #[async_trait]
 pub trait Images: Send + Sync {
@@ -87,6 +111,20 @@ pub trait Images: Send + Sync {
 
     /// About a name, or an id or the beginning of one. Fails when it is neither.
     async fn explain(&self, name: &str) -> Result<Explained, DriverError>;
+
+    /// From now on what matches the pattern is not removed. One without `*` is a name, as engines read it (`redis` is
+    /// `redis:latest`). Repeating it changes who and when. Fails when this agent does not keep its engine's images.
+    async fn pin(&self, pattern: &str, who: &str) -> Result<PinReport, DriverError>;
+
+    /// Takes a pin back; whether there was one.
+    async fn unpin(&self, pattern: &str) -> Result<bool, DriverError>;
+
+    /// All pins, by pattern.
+    async fn pins(&self) -> Result<Vec<PinReport>, DriverError>;
+
+    /// Removes what nobody needs now, whatever its delay and whether images are removed at all; or only tells what
+    /// that would be. Returns when it is gone, or after some seconds.
+    async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError>;
 
     /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).
     async fn keeper_note(&self) -> Option<String>;

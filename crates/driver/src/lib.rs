@@ -17,7 +17,7 @@ use longshore_values::GoDuration;
 
 pub use error::{DriverError, ErrorClass};
 pub use fingerprint::{Capabilities, Fingerprint};
-pub use images::{Explained, ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
+pub use images::{Collected, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance};
 pub use request::{
     AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, Recovered,
     StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,

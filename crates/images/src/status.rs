@@ -29,6 +29,8 @@ pub struct ImageStatus {
     pub idle_since: Option<Timestamp>,
     /// When it goes, if nothing comes between. Never with `gc.image = false`.
     pub due_at: Option<Timestamp>,
+    /// When its removal is tried again, after it was refused.
+    pub retry_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
     /// How often it was granted.
     pub uses: u64,

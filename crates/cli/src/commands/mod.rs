@@ -3,7 +3,6 @@
 mod alloc_logs;
 mod alloc_status;
 mod alloc_stop;
-mod config_show;
 mod config_validate;
 mod deployment;
 mod eval_status;
@@ -87,7 +86,6 @@ pub(crate) enum Action {
     AllocLogs,
     AllocStatus,
     AllocStop,
-    ConfigShow,
     ConfigValidate,
     DeploymentFail,
     DeploymentList,
@@ -96,7 +94,10 @@ pub(crate) enum Action {
     ImageExplain,
     ImageStatus,
     JobHistory,
+    ImageGc,
+    ImagePin,
     JobInit,
+    ImageUnpin,
     JobInspect,
     JobPlan,
     JobRun,
@@ -115,7 +116,6 @@ pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
         Action::AllocLogs => alloc_logs::run(context).await,
         Action::AllocStatus => alloc_status::run(context).await,
         Action::AllocStop => alloc_stop::run(context).await,
-        Action::ConfigShow => config_show::run(context),
         Action::ConfigValidate => config_validate::run(context),
         Action::DeploymentFail => deployment::fail(context).await,
         Action::DeploymentList => deployment::list(context).await,
@@ -125,7 +125,10 @@ pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
         Action::ImageStatus => image::status(context).await,
         Action::JobHistory => job_history::run(context).await,
         Action::JobInit => job_init::run(context),
+        Action::ImageGc => image::collect(context).await,
+        Action::ImagePin => image::pin(context).await,
         Action::JobInspect => job_inspect::run(context).await,
+        Action::ImageUnpin => image::unpin(context).await,
         Action::JobPlan => job_plan::run(context).await,
         Action::JobRun => job_run::run(context).await,
         Action::JobStatus => job_status::run(context).await,

@@ -1,4 +1,4 @@
-use longshore_api::{ImageExplain, ImageHolder, ImageStatus, ImagesResponse};
+use longshore_api::{ImageCollectResponse, ImageExplain, ImageHolder, ImagePin, ImageStatus, ImagesResponse};
 
 use crate::render::blocks;
 use crate::table::{pairs, table};
@@ -66,6 +66,42 @@ pub(crate) fn explain(view: &View, explain: &ImageExplain) -> String {
         parts.push(format!("{}\n{}", view.bold("Why"), lines.join("\n")));
     }
     blocks(&parts)
+}
+
+/// What a pin does.
+pub(crate) fn pinned(pin: &ImagePin) -> String {
+    let pattern = &pin.pattern;
+    if pin.names.is_empty() {
+        return format!("Pinned {pattern}: no image here has such a name now; one that comes is kept");
+    }
+    format!("Pinned {pattern}: {} kept until \"image unpin\"", pin.names.join(", "))
+}
+
+/// All pins.
+pub(crate) fn pins(view: &View, pins: &[ImagePin]) -> String {
+    if pins.is_empty() {
+        return "No pins".to_owned();
+    }
+    let mut rows = vec![["Pattern", "By", "Pinned", "Images"].map(str::to_owned).to_vec()];
+    for pin in pins {
+        let at = view.relative(pin.at.as_nanoseconds());
+        rows.push(vec![pin.pattern.clone(), pin.who.clone(), at, pin.names.join(", ")]);
+    }
+    table(&rows)
+}
+
+/// What went, or would go.
+pub(crate) fn collected(view: &View, gone: &ImageCollectResponse, dry_run: bool) -> String {
+    if gone.images.is_empty() {
+        return "Nothing to remove: every image that Longshore brought is needed".to_owned();
+    }
+    let mut rows = vec![["Name", "ID", "Size", "Outcome"].map(str::to_owned).to_vec()];
+    for image in &gone.images {
+        let size = bytes(image.size_bytes);
+        rows.push(vec![image.name.clone(), content_id(view, &image.id), size, image.outcome.clone()]);
+    }
+    let note = if dry_run { "Nothing was removed (-dry-run)".to_owned() } else { String::new() };
+    blocks(&[table(&rows), note])
 }
 
 fn holders(view: &View, holders: &[ImageHolder]) -> String {

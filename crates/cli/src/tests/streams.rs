@@ -91,3 +91,37 @@ fn images_are_listed_and_explained() {
     --- exit 1
     ");
 }
+
+#[test]
+fn images_are_pinned_and_collected() {
+    let agent = Agent::start();
+    let pin = json!({"Pattern": "web:1", "Who": "ann@host", "At": "2026-11-30T17:00:00Z", "Names": ["web:1"]});
+    agent.at("PUT /v1/client/images/pin", 200, 5, &pin);
+    agent.at("GET /v1/client/images/pins", 200, 5, &json!([]));
+    agent.at("PUT /v1/client/images/unpin", 200, 5, &json!({}));
+    let gone = json!({"Name": "web:2", "ID": "sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631", "SizeBytes": 2097152, "Removed": false, "Outcome": "would be removed"});
+    agent.at("PUT /v1/client/images/gc", 200, 5, &json!({"Images": [gone]}));
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "pin", "web:1"]), @r#"
+    --- stdout
+    Pinned web:1: web:1 kept until "image unpin"
+    --- exit 0
+    "#);
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "pin"]), @r#"
+    --- stdout
+    No pins
+    --- exit 0
+    "#);
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "unpin", "web:1"]), @r#"
+    --- stdout
+    Unpinned web:1
+    --- exit 0
+    "#);
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "gc", "-dry-run"]), @r#"
+    --- stdout
+    Name   ID            Size     Outcome
+    web:2  7614ae9453d1  2.0 MiB  would be removed
+
+    Nothing was removed (-dry-run)
+    --- exit 0
+    "#);
+}

@@ -16,6 +16,7 @@ mod run;
 mod shared;
 mod start;
 
+mod wishes;
 use std::sync::Arc;
 
 use async_trait::async_trait;

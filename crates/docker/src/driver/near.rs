@@ -50,6 +50,7 @@ mod tests {
             why: String::new(),
             idle_since: None,
             due_at: None,
+            retry_at: None,
             last_used_at: None,
             uses: 0,
         }

@@ -1,14 +1,16 @@
 //! What people are told about images.
 
 use async_trait::async_trait;
-use longshore_driver::{DriverError, Explained, ImageExplanation, ImageHolder, ImageReport, Images, Provenance};
+use longshore_driver::{
+    Collected, DriverError, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance,
+};
 use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
 
-use super::DockerDriver;
 use super::near::{by_id_start, near};
 use super::shared::Books;
+use super::{DockerDriver, wishes};
 use crate::image::{Bytes, Status, now};
 
 #[async_trait]
@@ -48,6 +50,22 @@ impl Images for DockerDriver {
         })
     }
 
+    async fn pin(&self, pattern: &str, who: &str) -> Result<PinReport, DriverError> {
+        wishes::pin(&self.shared, pattern, who).await
+    }
+
+    async fn unpin(&self, pattern: &str) -> Result<bool, DriverError> {
+        wishes::unpin(&self.shared, pattern).await
+    }
+
+    async fn pins(&self) -> Result<Vec<PinReport>, DriverError> {
+        wishes::pins(&self.shared).await
+    }
+
+    async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
+        wishes::collect(&self.shared, dry_run).await
+    }
+
     async fn keeper_note(&self) -> Option<String> {
         match &*self.shared.books.borrow() {
             Books::Opening { why } | Books::Broken { why } => Some(why.clone()),
@@ -84,7 +102,7 @@ fn report(image: &ImageStatus, status: &Status) -> ImageReport {
     }
 }
 
-fn shown_name(image: &ImageStatus) -> String {
+pub(crate) fn shown_name(image: &ImageStatus) -> String {
     match (&image.name, &image.content) {
         (Some(name), _) => name.familiar().to_owned(),
         (None, Some(content)) => content.to_string(),

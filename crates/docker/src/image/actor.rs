@@ -146,6 +146,9 @@ impl Actor {
                 Message::Explain { name, reply } => {
                     let _ = reply.send(self.keeper.explain(&name));
                 }
+                Message::Pins(reply) => {
+                    let _ = reply.send(self.keeper.pins());
+                }
                 Message::TakeOver { books, done } => self.taking_over = Some((books, done)),
                 Message::Stop { ended } => {
                     ending = Some(ended);

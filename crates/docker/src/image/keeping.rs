@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use longshore_engine::Engine;
-use longshore_images::{Entry, Event, Explanation, ImageStatus, Policy, Refusal, Want};
+use longshore_images::{Entry, Event, Explanation, ImageStatus, Pin, Policy, Refusal, Want};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -57,6 +57,7 @@ pub(super) enum Message {
     Want { want: Want, access: Access, answers: mpsc::UnboundedSender<Answer> },
     Status(oneshot::Sender<Status>),
     Explain { name: ImageRef, reply: oneshot::Sender<Option<Explanation>> },
+    Pins(oneshot::Sender<Vec<(Pin, Vec<ImageRef>)>>),
     TakeOver { books: Books, done: oneshot::Sender<()> },
     Stop { ended: oneshot::Sender<()> },
 }
@@ -136,6 +137,13 @@ impl Keeping {
         let (reply, explanation) = oneshot::channel();
         self.inbox.send(Message::Explain { name, reply }).map_err(|_| KeeperEnded)?;
         explanation.await.map_err(|_| KeeperEnded)
+    }
+
+    /// All pins, with the names that match them.
+    pub(crate) async fn pins(&self) -> Result<Vec<(Pin, Vec<ImageRef>)>, KeeperEnded> {
+        let (reply, pins) = oneshot::channel();
+        self.inbox.send(Message::Pins(reply)).map_err(|_| KeeperEnded)?;
+        pins.await.map_err(|_| KeeperEnded)
     }
 
     /// From a keeper that looked on while another agent kept the engine's images to one that keeps them. Returns when

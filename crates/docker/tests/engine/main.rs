@@ -10,4 +10,5 @@ mod options;
 mod ports;
 mod registries;
 mod second;
+mod wishes;
 mod world;

@@ -1,3 +1,4 @@
+use axum::body::Body;
 use axum::extract::Path;
 use axum::response::Response;
 use longshore_api as api;
@@ -5,8 +6,8 @@ use longshore_driver::{DriverError, ErrorClass, Explained, Images};
 
 use crate::context::{Ask, Context};
 use crate::error::{ApiError, Result, with_causes};
-use crate::reply;
 use crate::show::image;
+use crate::{body, reply};
 
 pub(super) fn keeper(context: &Context) -> Option<&dyn Images> {
     context.client.as_ref()?.images().into_iter().next().map(|(_, images)| images)
@@ -32,7 +33,6 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     reply::json(&ask.params, &shown)
 }
 
-/// `GET /v1/client/image/{name}`.
 /// What the driver that keeps images says when it was well once and is not now: its list is of an earlier look then.
 fn sick_driver(context: &Context) -> Option<String> {
     let client = context.client.as_ref()?;
@@ -42,6 +42,7 @@ fn sick_driver(context: &Context) -> Option<String> {
     Some(format!("{}; what is listed is as of the last look", driver.health_description))
 }
 
+/// `GET /v1/client/image/{name}`.
 pub(crate) async fn explain(ask: Ask, Path(name): Path<String>) -> Result<Response> {
     let lists = "`longshore image status` lists them";
     let Some(images) = keeper(&ask.context) else {
@@ -56,13 +57,54 @@ pub(crate) async fn explain(ask: Ask, Path(name): Path<String>) -> Result<Respon
             "no image {name:?} is known here (looked for {looked_for}); known are {}; {lists}",
             near.join(", ")
         ))),
-        Err(why) if why.class == ErrorClass::Fatal => {
-            Err(ApiError::bad_request(format!("could not look up an image: {}", with_causes(&why))))
-        }
         Err(why) => Err(failed("look up an image", &why)),
     }
 }
 
+/// `GET /v1/client/images/pins`.
+pub(crate) async fn pins(ask: Ask) -> Result<Response> {
+    let pins = match keeper(&ask.context) {
+        Some(images) => images.pins().await.map_err(|why| failed("list the pins", &why))?,
+        None => Vec::new(),
+    };
+    reply::json(&ask.params, &pins.iter().map(image::pin).collect::<Vec<_>>())
+}
+
+/// `PUT /v1/client/images/pin`.
+pub(crate) async fn pin(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImagePinRequest = body::json(body).await?;
+    let who = if request.who.is_empty() { "somebody over the API" } else { &request.who };
+    let pin = needed(&ask.context)?.pin(&request.pattern, who).await.map_err(|why| failed("pin images", &why))?;
+    reply::json(&ask.params, &image::pin(&pin))
+}
+
+/// `PUT /v1/client/images/unpin`.
+pub(crate) async fn unpin(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImagePinRequest = body::json(body).await?;
+    let stood = needed(&ask.context)?.unpin(&request.pattern).await.map_err(|why| failed("take a pin back", &why))?;
+    if !stood {
+        return Err(ApiError::not_found(format!("nothing is pinned by {:?}", request.pattern)));
+    }
+    Ok(reply::empty())
+}
+
+/// `PUT /v1/client/images/gc`.
+pub(crate) async fn collect(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImageCollectRequest = body::optional_json(body).await?.unwrap_or_default();
+    let gone = needed(&ask.context)?.collect(request.dry_run).await.map_err(|why| failed("collect images", &why))?;
+    let images = gone.iter().map(image::collected).collect();
+    reply::json(&ask.params, &api::ImageCollectResponse { images })
+}
+
+fn needed(context: &Context) -> Result<&dyn Images> {
+    keeper(context).ok_or_else(|| ApiError::not_found("no driver of this node keeps images".to_owned()))
+}
+
 fn failed(doing: &str, why: &DriverError) -> ApiError {
-    ApiError::server(format!("could not {doing}: {}", with_causes(why)))
+    let text = format!("could not {doing}: {}", with_causes(why));
+    let hint = if why.hint.is_empty() { String::new() } else { format!("; {}", why.hint) };
+    match why.class {
+        ErrorClass::Fatal => ApiError::bad_request(text + &hint),
+        _ => ApiError::server(text + &hint),
+    }
 }

@@ -1,5 +1,5 @@
 use longshore_api as api;
-use longshore_driver::{ImageExplanation, ImageHolder, ImageReport};
+use longshore_driver::{Collected, ImageExplanation, ImageHolder, ImageReport, PinReport};
 use longshore_model::Timestamp;
 
 use super::time;
@@ -35,4 +35,18 @@ fn holder(holder: &ImageHolder) -> api::ImageHolder {
 
 pub(crate) fn explanation(explanation: &ImageExplanation) -> api::ImageExplain {
     api::ImageExplain { status: status(&explanation.report), lines: explanation.lines.clone() }
+}
+
+pub(crate) fn pin(pin: &PinReport) -> api::ImagePin {
+    api::ImagePin { pattern: pin.pattern.clone(), who: pin.who.clone(), at: time(pin.at), names: pin.names.clone() }
+}
+
+pub(crate) fn collected(image: &Collected) -> api::ImageCollected {
+    api::ImageCollected {
+        name: image.name.clone(),
+        id: image.content_id.clone(),
+        size_bytes: image.size_bytes,
+        removed: image.removed,
+        outcome: image.outcome.clone(),
+    }
 }

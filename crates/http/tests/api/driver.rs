@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
-    ImageHolder, ImageReport, Images, KnownAllocation, Provenance, Recovered, StartRequest, Started, TaskHandle,
-    TaskId,
+    AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
+    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Recovered, StartRequest, Started,
+    TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -133,6 +133,34 @@ impl Images for Stage {
                 near: if name == "redis:8" { vec!["redis:7".to_owned()] } else { Vec::new() },
             },
         })
+    }
+    async fn pin(&self, pattern: &str, who: &str) -> Result<PinReport, DriverError> {
+        if pattern.is_empty() {
+            return Err(DriverError::fatal("the pattern is empty").hint("write one"));
+        }
+        Ok(PinReport {
+            pattern: pattern.to_owned(),
+            who: who.to_owned(),
+            at: Timestamp::from_seconds(1_796_060_496),
+            names: vec!["redis:7".to_owned()],
+        })
+    }
+    async fn unpin(&self, pattern: &str) -> Result<bool, DriverError> {
+        Ok(pattern == "redis:7")
+    }
+    async fn pins(&self) -> Result<Vec<PinReport>, DriverError> {
+        Ok(vec![self.pin("redis:*", "ann").await?])
+    }
+    async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
+        let outcome = if dry_run { "would be removed" } else { "removed" };
+        let collected = |report: &ImageReport| Collected {
+            name: report.name.clone(),
+            content_id: report.content_id.clone(),
+            size_bytes: report.size_bytes,
+            removed: !dry_run,
+            outcome: outcome.to_owned(),
+        };
+        Ok(reports().iter().take(1).map(collected).collect())
     }
     async fn keeper_note(&self) -> Option<String> {
         None

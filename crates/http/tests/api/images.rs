@@ -40,11 +40,37 @@ async fn images_and_why_they_stay() {
 }
 
 #[tokio::test]
+async fn images_are_pinned_and_collected() {
+    let world = World::new().await;
+    let pin = |pattern: &str, who: &str| json!({"Pattern": pattern, "Who": who, "At": "2026-11-30T17:41:36Z", "Names": ["redis:7"]});
+    let shown = world.put("/v1/client/images/pin", &json!({"Pattern": "redis:7"})).await.json();
+    assert_eq!(shown, pin("redis:7", "somebody over the API"));
+    assert_eq!(world.get("/v1/client/images/pins").await.json(), json!([pin("redis:*", "ann")]));
+    let refused = world.put("/v1/client/images/pin", &json!({"Pattern": ""})).await;
+    assert_eq!(
+        (refused.status, refused.text().as_str()),
+        (400, "could not pin images: the pattern is empty; write one")
+    );
+    assert_eq!(world.put("/v1/client/images/unpin", &json!({"Pattern": "redis:7"})).await.status, 200);
+    let unknown = world.put("/v1/client/images/unpin", &json!({"Pattern": "web:1"})).await;
+    assert_eq!((unknown.status, unknown.text().as_str()), (404, "nothing is pinned by \"web:1\""));
+    for (body, removed, outcome) in [(json!({"DryRun": true}), false, "would be removed"), (json!({}), true, "removed")]
+    {
+        let shown = world.put("/v1/client/images/gc", &body).await.json();
+        let image = json!({"Name": "redis:7", "ID": "sha256:0123", "SizeBytes": 4_000_000, "Removed": removed, "Outcome": outcome});
+        assert_eq!(shown, json!({"Images": [image]}));
+    }
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_node_without_images_says_so() {
     let world = World::with(Stage::new(true, false), &HttpOptions::default()).await;
     let shown = world.get("/v1/client/images").await.json();
     assert_eq!(shown["Images"], json!([]));
     assert_ne!(shown["Note"], "");
+    assert_eq!(world.get("/v1/client/images/pins").await.json(), json!([]));
+    assert_eq!(world.put("/v1/client/images/gc", &json!({})).await.status, 404);
     world.close().await;
 }
 

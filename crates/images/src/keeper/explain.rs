@@ -1,11 +1,13 @@
 use std::collections::BTreeSet;
 
 use longshore_model::{ContentId, ImageRef};
+use longshore_values::Glob;
 
 use super::{Keeper, Target};
+use crate::policy::matches_name;
 use crate::{
-    Binding, ContentState, Explanation, FetchFailure, ForeignReason, ImageStatus, LastFailure, NameRecord, Provenance,
-    StateWord,
+    Binding, ContentState, Explanation, FetchFailure, ForeignReason, ImageStatus, LastFailure, NameRecord, Pin,
+    Provenance, StateWord,
 };
 
 /// So many names' last failures are remembered.
@@ -62,6 +64,16 @@ impl Keeper {
         })
     }
 
+    /// Every pin, with the names that are known and match it.
+    pub fn pins(&self) -> Vec<(Pin, Vec<ImageRef>)> {
+        let names: BTreeSet<_> = self.status().into_iter().filter_map(|image| image.name).collect();
+        let matching = |pattern: &str| {
+            let glob = Glob::new(pattern);
+            names.iter().filter(|name| matches_name(&glob, name)).cloned().collect()
+        };
+        self.books.pins().map(|pin| (pin.clone(), matching(&pin.pattern))).collect()
+    }
+
     fn name_status(&self, name: &ImageRef) -> ImageStatus {
         if let Some(tag) = self.goes_with(name) {
             let why = format!("it goes with {}", tag.familiar());
@@ -98,6 +110,7 @@ impl Keeper {
             why: self.why_it_stays(name, binding, content),
             idle_since,
             due_at,
+            retry_at,
             last_used_at: record.and_then(|record| record.last_used_at),
             uses: record.map_or(0, |record| record.uses),
         }
@@ -219,6 +232,7 @@ impl Keeper {
             why,
             idle_since,
             due_at: idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since)),
+            retry_at: self.backoffs.get(&target).map(|backoff| backoff.retry_at),
             last_used_at: None,
             uses: 0,
         }
