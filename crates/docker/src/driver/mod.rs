@@ -15,8 +15,8 @@ mod reports;
 mod run;
 mod shared;
 mod start;
-
 mod wishes;
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
