@@ -25,6 +25,7 @@ pub use agent::{
 pub use decode::{Block, Decoded, Effective, Given, Unused};
 pub use error::Refusal;
 pub use source::{Origin, Source, Span};
+pub use spelling::nearest;
 pub use tree::{Entry, Node, Object, Tree, Value};
 
 /// Reads one text, HCL or JSON, into a tree of its own.

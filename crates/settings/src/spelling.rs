@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 /// The known word that `word` was most likely meant to be.
-pub(crate) fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: &'a BTreeSet<String>) -> Option<&'a str> {
     let allowed = (word.chars().count() / 3).clamp(1, 3);
     known
         .iter()

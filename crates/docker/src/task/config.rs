@@ -221,7 +221,7 @@ mod tests {
         refused(json!({"image": "${meta.image}", "force_pull": "${meta.force}", "shm_size": "${meta.size}"}), "good");
         refused(json!(null), "config.image is missing");
         refused(json!([]), "config takes a block, not a list; config.image is missing");
-        refused(json!({"image": "a", "comand": "x"}), "config has no key \"comand\"");
+        refused(json!({"image": "a", "comand": "x"}), "config has no key \"comand\"; did you mean \"command\"?");
         refused(json!({"image": "a", "command": " x"}), "config.command \" x\" begins or ends with white space");
         refused(json!({"image": "a", "args": "x"}), "config.args takes a list of texts, not a text");
         refused(json!({"image": "a", "args": [["x"]]}), "config.args takes texts as its elements");

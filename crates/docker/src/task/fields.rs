@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use longshore_settings::nearest;
 use longshore_values::{GoDuration, Secret};
 use serde_json::{Map, Value};
 
@@ -64,7 +65,11 @@ impl Fields {
 
     fn refuse_rest(&mut self) {
         for key in std::mem::take(&mut self.map).keys() {
-            self.problems.push(format!("{} has no key {key:?}", self.path));
+            let hint = match nearest(key, &self.asked) {
+                Some(near) => format!("; did you mean {near:?}?"),
+                None => String::new(),
+            };
+            self.problems.push(format!("{} has no key {key:?}{hint}", self.path));
         }
     }
 

@@ -243,8 +243,8 @@ fn driver_faults(ask: &Ask, job: &Job) -> Vec<Fault> {
     for group in &job.groups {
         for task in &group.tasks {
             if let Some(Err(why)) = client.check_config(&task.driver, &task.config) {
-                let place = format!("group {:?} → task {:?}", group.name, task.name);
-                faults.push(Fault::Plain(format!("{place}: config: {}", with_causes(&why))));
+                let place = format!("group {:?} → task {:?} → config", group.name, task.name);
+                faults.push(Fault::Plain(format!("{place}: {}", with_causes(&why))));
             }
         }
     }

@@ -55,7 +55,7 @@ async fn what_a_driver_of_this_node_does_not_understand_is_refused() {
     let mut job = shop("web");
     job["TaskGroups"][0]["Tasks"][0]["Config"]["colour"] = json!("red");
     let told =
-        "1 error occurred:\n\t* group \"web\" → task \"httpd\": config: `colour` is no option of this driver\n\n";
+        "1 error occurred:\n\t* group \"web\" → task \"httpd\" → config: `colour` is no option of this driver\n\n";
     for path in ["/v1/jobs", "/v1/job/web", "/v1/job/web/plan"] {
         let answer = world.put(path, &json!({ "Job": job })).await;
         assert_eq!((answer.status, answer.text().as_str()), (400, told), "{path}");
