@@ -20,3 +20,4 @@ mod pull_errors;
 mod rolling;
 mod support;
 mod updates;
+mod wishes;

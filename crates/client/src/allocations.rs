@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use longshore_crashpoint::crash_point;
 use longshore_driver::{AcceptRequest, AcceptedTask, Driver, ErrorClass};
-use longshore_link::{AllocationReport, LinkError, NodeAllocations};
+use longshore_link::{AllocationReport, LinkError, NodeAllocations, WishedImages};
 use longshore_model::{AllocId, Allocation, ClientStatus, LogIndex, TaskGroup, TaskPhase, TaskState};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -26,6 +26,7 @@ use crate::runner::core::{Core, Event};
 use crate::runner::records::{AllocRecord, StopCause, TaskRecord};
 use crate::runner::shell::{Notice, Runner, View};
 use crate::shared::Shared;
+use crate::wishes::fulfil;
 
 const RETRY_DELAY_MIN: Duration = Duration::from_millis(100);
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
@@ -54,6 +55,8 @@ pub(crate) struct Allocations {
     accepting: BTreeMap<AllocId, Arc<Allocation>>,
     collecting: BTreeSet<AllocId>,
     listed: Option<NodeAllocations>,
+    /// What is wished for, for those who see to it.
+    wishes: watch::Sender<Option<Vec<WishedImages>>>,
     notices: UnboundedReceiver<Notice>,
     notice_sender: UnboundedSender<Notice>,
     messages: UnboundedReceiver<Message>,
@@ -106,6 +109,7 @@ impl Allocations {
             accepting: BTreeMap::new(),
             collecting: BTreeSet::new(),
             listed: None,
+            wishes: watch::Sender::new(None),
             notices,
             notice_sender,
             messages,
@@ -170,6 +174,11 @@ impl Allocations {
         let stopping = self.shared.stopping.clone();
         let watch = watch_allocations(Arc::clone(&self.shared), registration, self.message_sender.clone());
         self.tasks.spawn(watch);
+        let (shared, wishes) = (Arc::clone(&self.shared), self.wishes.subscribe());
+        self.tasks.spawn(async move {
+            let stopping = shared.stopping.clone();
+            stopping.run_until_cancelled(fulfil(shared, wishes)).await;
+        });
         loop {
             tokio::select! {
                 () = stopping.cancelled() => break,
@@ -185,7 +194,10 @@ impl Allocations {
 
     fn take(&mut self, message: Message) {
         match message {
-            Message::Listed(listed) => self.listed = Some(listed),
+            Message::Listed(listed) => {
+                self.wishes.send_replace(Some(listed.wishes.clone()));
+                self.listed = Some(listed);
+            }
             Message::Accepted(accepted) => {
                 let Accepted { alloc, group, record, tasks } = *accepted;
                 self.accepting.remove(&alloc.id);
@@ -408,6 +420,7 @@ fn never_ran(alloc: &Allocation) -> AllocationReport {
         client_description: "All tasks have completed".to_owned(),
         task_states: names.map(|name| (name.clone(), dead.clone())).collect(),
         healthy: None,
+        deployment: None,
         network_status: None,
     }
 }
@@ -420,7 +433,6 @@ async fn watch_allocations(shared: Arc<Shared>, registration: Arc<Registration>,
         loop {
             registration.registered().await;
             match shared.link.watch_allocations(shared.node_id, after).await {
-        deployment: None,
                 Ok(listed) => {
                     backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
                     after = listed.index;

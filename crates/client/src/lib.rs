@@ -23,6 +23,7 @@ mod runner;
 mod shared;
 #[cfg(test)]
 mod testing;
+mod wishes;
 
 pub use client::{Client, PreparedClient};
 pub use config::{ClientConfig, ENV_DENYLIST};

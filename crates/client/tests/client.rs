@@ -10,7 +10,7 @@ use std::time::Duration;
 use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_driver::ExitResult;
 use longshore_link::AllocationReport;
-use longshore_model::{AllocId, Allocation, ClientStatus, DesiredStatus, LogIndex};
+use longshore_model::{AllocId, Allocation, ClientStatus, DesiredStatus, LogIndex, WishAnswer};
 use longshore_values::GoDuration;
 use scripted::{ScriptedDriver, ScriptedServer, allocation, task};
 
@@ -269,4 +269,53 @@ async fn a_driver_that_is_away_holds_up_no_other_drivers_tasks() {
     tokio::time::timeout(Duration::from_secs(10), client.shutdown(true)).await.unwrap();
     assert!(world.driver.calls().contains(&"forget 1".to_owned()));
     assert!(!absent.calls().contains(&"forget 1".to_owned()), "{:?}", absent.calls());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_server_wishes_for_is_brought_answered_and_let_go() {
+    let world = World::new();
+    let (good, bad) = (allocation(1, vec![task("web"), task("side")]), allocation(2, vec![task("cold")]));
+    world.driver.fail_starts("cold", 1);
+    let client = world.start().await;
+    world.server.registered(1).await;
+    world.server.wish(&[&good, &bad]);
+    assert_eq!(world.server.answers(&good).await, [WishAnswer::Ready]);
+    let why = "engine is cold".to_owned();
+    assert_eq!(world.server.answers(&bad).await, [WishAnswer::Failed { why }]);
+    let calls = world.driver.calls();
+    let at = |call: &str| calls.iter().position(|made| made == call).unwrap_or_else(|| panic!("{call} in {calls:?}"));
+    assert!(at("keep 3 prefetched") < at("prefetch shop@default v0 web/side"), "what is over goes first");
+
+    // Told once more, it is answered; but nobody asks again for what was answered.
+    world.driver.forget_calls();
+    world.server.wish(&[&good]);
+    world.driver.called("keep 2 prefetched").await;
+    client.shutdown(false).await;
+    assert_eq!(world.driver.calls(), ["keep 2 prefetched"]);
+
+    // After a restart it is wished for still, and so asked for again.
+    world.driver.forget_calls();
+    let client = world.start().await;
+    world.driver.called("prefetch shop@default v0 web/web").await;
+    world.server.wish(&[]);
+    world.driver.called("keep 0 prefetched").await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wish_that_ends_is_called_off_without_an_answer() {
+    let world = World::new();
+    let slow = allocation(1, vec![task("web")]);
+    world.driver.hang_starts("web");
+    let client = world.start().await;
+    world.server.registered(1).await;
+    world.server.wish(&[&slow]);
+    world.driver.called("prefetch shop@default v0 web/web").await;
+    world.driver.forget_calls();
+    world.server.wish(&[]);
+    world.driver.called("keep 0 prefetched").await;
+    let quick = allocation(2, vec![task("quick")]);
+    world.server.wish(&[&quick]);
+    assert_eq!(world.server.answers(&quick).await, [WishAnswer::Ready], "nothing holds it up");
+    client.shutdown(false).await;
 }

@@ -19,8 +19,8 @@ pub use error::{DriverError, ErrorClass};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{Collected, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance};
 pub use request::{
-    AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, Recovered,
-    StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,
+    AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, PrefetchId,
+    PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,
 };
 
 /// One way to run tasks: `docker`, `raw_exec`, …
@@ -67,6 +67,18 @@ pub trait Driver: Send + Sync {
 
     /// Said once after the start of the agent, when all allocations of the node's record are known.
     async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError>;
+
+    /// Brings what a task will need (its image) and keeps it until `expires_at`, or until it is not among what
+    /// [`Driver::keep_prefetched`] names. Returns when it is here, or cannot be had. Dropping the future calls it off; what
+    /// was brought stays until it is let go.
+    async fn prefetch(&self, _request: PrefetchRequest) -> Result<(), DriverError> {
+        Ok(())
+    }
+
+    /// These are all that somebody still wishes for: the rest of what [`Driver::prefetch`] keeps is let go.
+    async fn keep_prefetched(&self, _wished: Vec<PrefetchId>) -> Result<(), DriverError> {
+        Ok(())
+    }
 
     /// The driver's images, when it has any.
     fn images(&self) -> Option<&dyn Images> {

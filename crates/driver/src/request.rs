@@ -46,6 +46,25 @@ pub struct AcceptedTask {
     pub config: serde_json::Value,
 }
 
+/// A task of a job's version that is to come.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PrefetchId {
+    pub job: JobKey,
+    pub version: u64,
+    pub group: String,
+    pub task: String,
+}
+
+/// What a task will need is to be here before it is placed.
+#[derive(Debug, Clone)]
+pub struct PrefetchRequest {
+    pub id: PrefetchId,
+    /// As it stands in the job; nothing is filled in.
+    pub config: serde_json::Value,
+    /// For how long it is kept, if nobody lets go of it before.
+    pub expires_at: Timestamp,
+}
+
 /// The folders of a task on the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskDirs {

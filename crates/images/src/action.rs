@@ -61,6 +61,9 @@ pub enum Refusal {
     /// Pulled, and gone again at the look that followed, several times over.
     #[error("`{name}` was brought {times} times and was gone each time: something else removes images on this engine", name = name.familiar())]
     Vanished { name: ImageRef, times: u32 },
+    /// Nobody wishes for it any more.
+    #[error("nobody wishes for `{name}` any more", name = name.familiar())]
+    NotWished { name: ImageRef },
     /// The registry has it for another platform only.
     #[error("`{name}` is an image for {found}, and {wanted} was asked for", name = name.familiar())]
     WrongPlatform { name: ImageRef, wanted: String, found: String },

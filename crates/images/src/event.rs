@@ -47,6 +47,11 @@ pub enum Event {
     /// The owner's container exists and was made from this content: what it held before under other names or of other
     /// content can go.
     ContainerMade { owner: Owner, name: ImageRef, content: ContentId },
+    /// A server wishes for a name before anything that needs it is placed here; the hold ends by itself at `expires_at`.
+    /// Repeating it changes at most that time. The question for it is a `Wanted`, as of a start attempt.
+    Wished { owner: Owner, name: ImageRef, expires_at: Timestamp },
+    /// All owners of such holds that somebody still wishes for: what others of them hold is given back.
+    StillWished { owners: Vec<Owner> },
     /// The owner can never need its image again. `at` is when it ended: after a restart, in the past.
     Ended { owner: Owner, at: Timestamp },
     /// Allocations are restored: the owners in the node's own record that may still start or run, and those that have

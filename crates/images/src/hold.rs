@@ -16,6 +16,9 @@ pub struct Hold {
     pub in_use: Option<ContentId>,
     /// When the owner ended. The hold then lingers for the allocation that takes over (K7).
     pub ended_at: Option<Timestamp>,
+    /// When the owner's need ends by itself; only what a server wished for has such a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
 }
 
 impl Hold {

@@ -13,8 +13,8 @@ pub enum Owner {
     Network(AllocId),
     /// The agent itself, for its infra image.
     Agent,
-    /// A job version that a server wishes to have here before it is started.
-    Prefetch { job: JobKey, version: u64 },
+    /// A task of a job version that a server wishes to have here before it is placed.
+    Prefetch { job: JobKey, version: u64, group: String, task: String },
     /// An earlier, stable version of a job that can be gone back to.
     KeptVersion { job: JobKey, version: u64 },
     /// A pattern that a person asked to keep.
@@ -25,6 +25,10 @@ impl Owner {
     /// The owner of a task's image.
     pub fn task(alloc: AllocId, task: impl Into<String>) -> Self {
         Self::Task { alloc, task: task.into() }
+    }
+
+    pub(crate) fn is_prefetch(&self) -> bool {
+        matches!(self, Self::Prefetch { .. })
     }
 
     /// The allocation that the owner belongs to, if to any.
@@ -42,7 +46,7 @@ impl fmt::Display for Owner {
             Self::Task { alloc, task } => write!(f, "task {alloc}/{task}"),
             Self::Network(alloc) => write!(f, "network {alloc}"),
             Self::Agent => f.write_str("agent"),
-            Self::Prefetch { job, version } => write!(f, "prefetch {job} v{version}"),
+            Self::Prefetch { job, version, group, task } => write!(f, "prefetch {job} v{version} {group}/{task}"),
             Self::KeptVersion { job, version } => write!(f, "kept version {job} v{version}"),
             Self::Pin { pattern } => write!(f, "pin {pattern}"),
         }

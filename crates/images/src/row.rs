@@ -75,6 +75,10 @@ pub enum Row {
     RecoveredRelease,
     /// A hold whose owner nobody knows: dropped, and said.
     RecoveredDrop,
+    /// A hold of what a server wished for: given back, nobody wishes for it any more.
+    PrefetchOver,
+    /// The same: nobody has let go of it in time.
+    PrefetchExpired,
     /// A predecessor's hold lingers for its successor.
     HandoverLingers,
     /// It is let go: the successor has its image, or has ended.
@@ -85,7 +89,6 @@ pub enum Row {
 pub const ROWS_OF_LATER_FEATURES: &[(&str, &str)] = &[
     ("Idle, pressure or age: Removing", "space marks and ages"),
     ("Idle, kept version: Held", "keep_versions"),
-    ("crash 12, prefetch", "images wished for by a server before a start"),
     ("crash 13, migrate formats, swap engines", "a second ledger format"),
     ("a mirror's name, with the job's own name tagged on", "mirrors"),
 ];
@@ -128,6 +131,8 @@ impl Row {
         Self::RecoveredPull,
         Self::RecoveredRelease,
         Self::RecoveredDrop,
+        Self::PrefetchOver,
+        Self::PrefetchExpired,
         Self::HandoverLingers,
         Self::HandoverDone,
     ];

@@ -2,13 +2,13 @@
 //!
 //! - L1: a node learns of allocations only through `watch_allocations`, and a server of their fate only through
 //!   `report`; both may be repeated and change nothing then.
-//! - L2: `report` has made what it was told durable when it returns.
+//! - L2: `report` and `report_images` have made what they were told durable when they return.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 pub use longshore_model::AllocationReport;
-use longshore_model::{Allocation, LogIndex, Node, NodeId};
+use longshore_model::{Allocation, DeploymentId, Job, LogIndex, Node, NodeId, Timestamp, WishReport};
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
@@ -32,12 +32,27 @@ pub struct HeartbeatOrder {
     pub ttl: GoDuration,
 }
 
-/// All allocations of a node that the server has not collected yet.
+/// All allocations of a node that the server has not collected yet, and what it is wished to have ready.
 #[derive(Debug, Clone)]
 pub struct NodeAllocations {
     /// Ask again with this index.
     pub index: LogIndex,
     pub allocations: Vec<Arc<Allocation>>,
+    /// All that is wished: what is not listed any more is over.
+    pub wishes: Vec<WishedImages>,
+}
+
+/// The images of a group's tasks, wished for before an allocation of it is placed here (K8).
+#[derive(Debug, Clone)]
+pub struct WishedImages {
+    pub deployment: DeploymentId,
+    /// The version that the tasks are those of.
+    pub job: Arc<Job>,
+    pub group: String,
+    /// When it was wished last: an answer names it.
+    pub since: Timestamp,
+    /// After this instant nobody counts on them any more.
+    pub expires_at: Timestamp,
 }
 
 /// A server, as a node sees it.
@@ -53,4 +68,7 @@ pub trait ServerLink: Send + Sync {
 
     /// The present state of allocations of `node`.
     async fn report(&self, node: NodeId, reports: Vec<AllocationReport>) -> Result<(), LinkError>;
+
+    /// What became of wishes to `node`. Durable when it returns; repeating it changes nothing.
+    async fn report_images(&self, node: NodeId, reports: Vec<WishReport>) -> Result<(), LinkError>;
 }

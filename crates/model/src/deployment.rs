@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
-use crate::{AllocId, DeploymentId, JobKey, LogIndex, Timestamp};
+use crate::{AllocId, DeploymentId, ImageWish, JobKey, LogIndex, Timestamp};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeploymentStatus {
@@ -56,6 +56,9 @@ pub struct Deployment {
     pub job_spec_modify_index: LogIndex,
     pub job_create_index: LogIndex,
     pub groups: BTreeMap<String, DeploymentGroup>,
+    /// Images that nodes are to have before what runs is stopped; one an allocation that waits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wishes: Vec<ImageWish>,
     pub status: DeploymentStatus,
     pub status_description: String,
     pub create_index: LogIndex,

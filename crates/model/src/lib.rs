@@ -13,6 +13,7 @@ mod node;
 mod resources;
 mod task;
 mod timestamp;
+mod wish;
 
 pub use allocation::{
     AllocDeploymentStatus, AllocNetworkStatus, Allocation, AllocationReport, ClientStatus, DesiredStatus,
@@ -33,3 +34,4 @@ pub use node::{Eligibility, Node, NodeDriver, NodeEvent, NodeNetwork, NodeStatus
 pub use resources::{AllocatedGroup, AllocatedPort, AllocatedTask, Resources};
 pub use task::{TaskEvent, TaskPhase, TaskState};
 pub use timestamp::Timestamp;
+pub use wish::{ImageWish, WishAnswer, WishReport};

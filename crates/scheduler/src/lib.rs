@@ -10,6 +10,7 @@ mod place;
 mod reconcile;
 #[cfg(test)]
 mod tests;
+mod wait;
 #[cfg(test)]
 mod world;
 
@@ -51,12 +52,17 @@ fn place_all(
     }
     let mut placements = reconciled.placements;
     placements.extend(stack.take_misfits());
-    for placement in placements {
+    let (waiting, free): (Vec<_>, Vec<_>) =
+        placements.into_iter().partition(|placement| !placement.images.is_empty() && deployment.is_some());
+    for placement in free {
         let Placement { group, .. } = &placement;
-        match stack.place(&placement, deployment, now, ids) {
+        match stack.place(&placement, None, deployment, now, ids) {
             Ok(alloc) => outcome.placed(&placement, alloc),
             Err(metric) => outcome.unplaced(&group.clone(), &placement, *metric),
         }
+    }
+    if let Some(deployment) = deployment {
+        wait::place_when_ready(state, &mut stack, waiting, deployment, now, ids, outcome);
     }
     outcome.class_eligibility = stack.class_eligibility();
     outcome.escaped = stack.escaped();

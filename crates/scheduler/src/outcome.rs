@@ -70,7 +70,8 @@ impl Outcome {
     /// The deployment that the plan makes or goes on with.
     pub fn deployment(&self) -> Option<DeploymentId> {
         let new = self.plan.deployment.as_ref().map(|deployment| deployment.id);
-        new.or_else(|| self.plan.places.iter().find_map(|alloc| alloc.deployment))
+        let waits = || self.plan.wishes.first().map(|(deployment, _)| *deployment);
+        new.or_else(|| self.plan.places.iter().find_map(|alloc| alloc.deployment)).or_else(waits)
     }
 
     pub(crate) fn placed(&mut self, placement: &Placement, alloc: Allocation) {

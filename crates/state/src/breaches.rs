@@ -1,5 +1,6 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::apply::wished_nodes;
 use crate::{NodeUse, State};
 
 impl State {
@@ -34,6 +35,16 @@ impl State {
             if self.nodes.contains_key(&node) {
                 found.push(format!("use of node {node} is missing, its allocations take {fact:?}"));
             }
+        }
+        let mut wishes: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+        for deployment in self.deployments.values() {
+            for node in wished_nodes(Some(deployment)) {
+                wishes.entry(node).or_default().insert(deployment.id);
+            }
+        }
+        let known = self.wishes_by_node.iter().map(|(node, ids)| (*node, ids.iter().copied().collect())).collect();
+        if wishes != known {
+            found.push(format!("wishes by node are {known:?}, deployments have {wishes:?}"));
         }
         for job in self.jobs.values() {
             let status = self.job_status(job);

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use longshore_model::{
     AllocId, Allocation, AllocationReport, ClientStatus, Deployment, DeploymentId, DeploymentStatus, DesiredTransition,
-    Eligibility, EvalId, Evaluation, Job, JobKey, LogIndex, Node, NodeEvent, NodeId, NodeStatus, Timestamp,
+    Eligibility, EvalId, Evaluation, ImageWish, Job, JobKey, LogIndex, Node, NodeEvent, NodeId, NodeStatus, Timestamp,
+    WishReport,
 };
 use serde::{Deserialize, Serialize};
 
@@ -137,6 +138,12 @@ pub enum DeploymentChange {
         allocations: Vec<AllocId>,
         evaluation: Option<Evaluation>,
     },
+    /// What a node says of the images that deployments wished it to have.
+    WishesAnswered {
+        node: NodeId,
+        reports: Vec<WishReport>,
+        evaluations: Vec<Evaluation>,
+    },
     Collect(Vec<DeploymentId>),
 }
 
@@ -164,6 +171,9 @@ pub struct PlanChange {
     /// A new deployment.
     pub deployment: Option<Deployment>,
     pub deployment_updates: Vec<DeploymentStatusChange>,
+    /// Images that a deployment has to wait for: a wish takes the place of an earlier one of its allocation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wishes: Vec<(DeploymentId, ImageWish)>,
     /// Evaluations that go with the plan (delayed reschedules).
     pub evaluations: Vec<Evaluation>,
 }
@@ -176,6 +186,7 @@ impl PlanChange {
             && self.follow_ups.is_empty()
             && self.deployment.is_none()
             && self.deployment_updates.is_empty()
+            && self.wishes.is_empty()
             && self.evaluations.is_empty()
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use longshore_model::{Allocation, Deployment, Evaluation, Job, JobKey, LogIndex, Node, NodeId};
 use serde::{Deserialize, Serialize};
 
+use crate::apply::wished_nodes;
 use crate::{JobSummary, State, Table};
 
 /// The number of the image's form.
@@ -132,6 +133,9 @@ impl State {
         }
         for deployment in image.deployments {
             state.deployments_by_job.entry(deployment.job.clone()).or_default().insert(deployment.id);
+            for node in wished_nodes(Some(&deployment)) {
+                state.wishes_by_node.entry(node).or_default().insert(deployment.id);
+            }
             state.deployments.insert(deployment.id, deployment);
         }
         Ok(state)

@@ -37,6 +37,8 @@ pub struct State {
     pub(crate) node_allocations_index: OrdMap<NodeId, LogIndex>,
     pub(crate) deployments: OrdMap<DeploymentId, Arc<Deployment>>,
     pub(crate) deployments_by_job: OrdMap<JobKey, OrdSet<DeploymentId>>,
+    /// Active deployments by the nodes that they wish to have images.
+    pub(crate) wishes_by_node: OrdMap<NodeId, OrdSet<DeploymentId>>,
     pub(crate) nodes: OrdMap<NodeId, Arc<Node>>,
     pub(crate) node_use: OrdMap<NodeId, NodeUse>,
 }

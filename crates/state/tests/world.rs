@@ -69,7 +69,7 @@ impl World {
     }
 
     fn change(&mut self) -> Change {
-        match self.below(12) {
+        match self.below(13) {
             0 | 1 => {
                 let key = self.key();
                 let job = Arc::new(job(&key, self.below(4)));
@@ -99,8 +99,37 @@ impl World {
                 let evaluations = self.state.evaluations().map(|evaluation| evaluation.id).take(1).collect();
                 Change::Evaluation(EvaluationChange::Collect { evaluations, allocations })
             }
+            9 => self.answer(),
             _ => self.plan(),
         }
+    }
+
+    fn some_deployment(&mut self) -> DeploymentId {
+        let known: Vec<_> = self.state.deployments().map(|deployment| deployment.id).collect();
+        let at = self.below(known.len() as u64 + 1) as usize;
+        known.get(at).copied().unwrap_or(DeploymentId::from_u128(0xdead))
+    }
+
+    fn wish(&mut self) -> (DeploymentId, ImageWish) {
+        let wish = ImageWish {
+            alloc: self.alloc(),
+            group: "web".to_owned(),
+            node: self.node(),
+            node_name: "n".to_owned(),
+            images: vec!["web:2".to_owned()],
+            since: self.now,
+            expires_at: self.now.plus(GoDuration::hours(1)),
+            answer: None,
+        };
+        (self.some_deployment(), wish)
+    }
+
+    fn answer(&mut self) -> Change {
+        let answer = if self.below(2) == 0 { WishAnswer::Ready } else { WishAnswer::Failed { why: "no".to_owned() } };
+        let report =
+            WishReport { deployment: self.some_deployment(), group: "web".to_owned(), since: self.now, answer };
+        let (node, evaluations) = (self.node(), Vec::new());
+        Change::Deployment(Box::new(DeploymentChange::WishesAnswered { node, reports: vec![report], evaluations }))
     }
 
     fn report(&mut self) -> Change {
@@ -110,12 +139,18 @@ impl World {
             2 => ClientStatus::Failed,
             _ => ClientStatus::Running,
         };
+        let alloc = self.alloc();
+        let deployment = match self.below(4) {
+            0 => self.state.deployments().next().map(|deployment| deployment.id),
+            _ => self.state.allocation(alloc).and_then(|alloc| alloc.deployment),
+        };
         let report = AllocationReport {
             alloc,
             client_status,
             client_description: String::new(),
             task_states: BTreeMap::from([("main".to_owned(), TaskState::default())]),
             healthy: (self.below(2) == 0).then_some((self.random.is_multiple_of(3), self.now)),
+            deployment,
             network_status: None,
         };
         Change::Allocation(AllocationChange::Report { reports: vec![report], evaluations: Vec::new() })
@@ -139,18 +174,15 @@ impl World {
             }
             plan.evaluations.push(eval);
         }
-        let alloc = self.alloc();
-        let deployment = match self.below(4) {
-            0 => self.state.deployments().next().map(|deployment| deployment.id),
-            _ => self.state.allocation(alloc).and_then(|alloc| alloc.deployment),
-        };
         if self.below(2) == 0 {
             let client_status = (self.below(3) == 0).then_some(ClientStatus::Lost);
             let stop = AllocStop { alloc: self.alloc(), description: "x".to_owned(), client_status, follow_up: None };
             plan.stops.push(stop);
         }
+        if self.below(2) == 0 {
+            plan.wishes.push(self.wish());
+        }
         Change::Plan(Box::new(plan))
-            deployment,
     }
 
     fn step(&mut self) {
@@ -182,6 +214,7 @@ fn deployment(id: DeploymentId, job: &Job) -> Deployment {
         job_spec_modify_index: job.job_modify_index,
         job_create_index: job.create_index,
         groups: BTreeMap::from([("web".to_owned(), DeploymentGroup { desired_total: 2, ..Default::default() })]),
+        wishes: Vec::new(),
         status: DeploymentStatus::Running,
         status_description: String::new(),
         create_index: LogIndex::default(),

@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, KnownAllocation, Recovered,
-    StartRequest, Started, TaskHandle,
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, KnownAllocation, PrefetchId,
+    PrefetchRequest, Recovered, StartRequest, Started, TaskHandle,
 };
-use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink};
+use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink, WishedImages};
 use longshore_model::{
-    AllocId, Allocation, Job, JobType, LogIndex, Node, NodeId, Resources, RestartPolicy, Task, TaskGroup, Timestamp,
+    AllocId, Allocation, DeploymentId, Job, JobType, LogIndex, Node, NodeId, Resources, RestartPolicy, Task, TaskGroup,
+    Timestamp, WishAnswer, WishReport,
 };
 use longshore_samples as samples;
 use longshore_values::GoDuration;
@@ -64,6 +65,8 @@ pub(crate) fn allocation(id: u128, tasks: Vec<Task>) -> Allocation {
 struct ServerState {
     index: u64,
     allocations: Vec<Arc<Allocation>>,
+    wishes: Vec<WishedImages>,
+    answers: Vec<WishReport>,
     reports: BTreeMap<AllocId, AllocationReport>,
     known: bool,
     registrations: usize,
@@ -88,6 +91,31 @@ impl ScriptedServer {
         state.index += 1;
         state.allocations = allocations.into_iter().map(Arc::new).collect();
         self.changed.notify_waiters();
+    }
+
+    /// From now on the node is wished to have the images of these allocations' groups.
+    pub(crate) fn wish(&self, allocations: &[&Allocation]) {
+        let mut state = self.state();
+        state.index += 1;
+        state.wishes = allocations
+            .iter()
+            .map(|alloc| WishedImages {
+                deployment: DeploymentId::from_u128(alloc.id.as_u128()),
+                job: Arc::clone(&alloc.job_spec),
+                group: alloc.group.clone(),
+                since: Timestamp::from_seconds(7),
+                expires_at: now().plus(GoDuration::hours(1)),
+            })
+            .collect();
+        self.changed.notify_waiters();
+    }
+
+    /// The answers to wishes for an allocation's group, as soon as there are some.
+    pub(crate) async fn answers(&self, alloc: &Allocation) -> Vec<WishAnswer> {
+        let id = DeploymentId::from_u128(alloc.id.as_u128());
+        until("an answer", || self.state().answers.iter().any(|answer| answer.deployment == id)).await;
+        let answers: Vec<_> = self.state().answers.iter().filter(|it| it.deployment == id).cloned().collect();
+        answers.into_iter().map(|answer| answer.answer).collect()
     }
 
     pub(crate) fn be_away(&self, away: bool) {
@@ -163,7 +191,8 @@ impl ServerLink for ScriptedServer {
                             Arc::make_mut(alloc).client_status = report.client_status;
                         }
                     }
-                    return Ok(NodeAllocations { index: LogIndex(state.index), allocations });
+                    let wishes = state.wishes.clone();
+                    return Ok(NodeAllocations { index: LogIndex(state.index), allocations, wishes });
                 }
             }
             changed.await;
@@ -178,6 +207,12 @@ impl ServerLink for ScriptedServer {
         }
         Ok(())
     }
+
+    async fn report_images(&self, node: NodeId, reports: Vec<WishReport>) -> Result<(), LinkError> {
+        self.check(Some(node))?;
+        self.state().answers.extend(reports);
+        Ok(())
+    }
 }
 
 #[derive(Default)]
@@ -188,6 +223,8 @@ struct DriverState {
     refused_accepts: usize,
     failing_starts: BTreeMap<String, usize>,
     hanging_starts: BTreeSet<String>,
+    /// How much it was last told to keep of what was wished for.
+    prefetched: usize,
 }
 
 /// Runs tasks by writing their names down.
@@ -289,6 +326,27 @@ impl Driver for ScriptedDriver {
             return Err(DriverError::retry("the ledger is full"));
         }
         state.calls.push(format!("accept {}{replaces}", request.alloc.as_u128()));
+        Ok(())
+    }
+
+    async fn prefetch(&self, request: PrefetchRequest) -> Result<(), DriverError> {
+        let PrefetchId { job, version, group, task } = request.id;
+        self.call(format!("prefetch {job} v{version} {group}/{task}"));
+        if self.state().hanging_starts.contains(&task) {
+            return std::future::pending().await;
+        }
+        match self.state().failing_starts.get(&task) {
+            Some(_) => Err(DriverError::retry("engine is cold")),
+            None => Ok(()),
+        }
+    }
+
+    async fn keep_prefetched(&self, wished: Vec<PrefetchId>) -> Result<(), DriverError> {
+        let mut state = self.state();
+        if state.prefetched != wished.len() {
+            state.prefetched = wished.len();
+            state.calls.push(format!("keep {} prefetched", wished.len()));
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! A start attempt's question for its image: asked of the keeper, told to the task's watchers, bounded in time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use longshore_driver::{DriverError, EventSink, StartRequest};
 use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
@@ -17,6 +17,10 @@ use crate::task::TaskConfig;
 
 /// The event type that Nomad uses for what a driver says.
 const DRIVER_EVENT: &str = "Driver";
+
+/// Pauses between attempts at an image that is wished for.
+const AGAIN_MIN: Duration = Duration::from_secs(1);
+const AGAIN_MAX: Duration = Duration::from_secs(30);
 
 /// Asks for the image of one attempt, as often as it takes.
 pub(crate) struct Asker<'a> {
@@ -80,6 +84,69 @@ impl<'a> Asker<'a> {
         })
     }
 
+    /// For a task that is to come: nothing of it is known but its config.
+    pub(crate) async fn of_wish(
+        shared: &'a Shared,
+        owner: Owner,
+        config: &TaskConfig,
+        events: &'a EventSink,
+    ) -> Result<Self, DriverError> {
+        let name = image_name(config)?;
+        let want = Want {
+            owner: owner.clone(),
+            name: name.clone(),
+            fresh: config.force_pull || name.tag() == Some("latest"),
+            access: shared.access_word(config.auth.as_ref(), config.auth_soft_fail),
+            platform: None,
+            archive: None,
+        };
+        Ok(Self {
+            shared,
+            keeping: shared.keeping().await?,
+            owner,
+            name,
+            want,
+            access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive: None },
+            events,
+            timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
+            watched: Mutex::default(),
+        })
+    }
+
+    /// The image, from the keeper. What may pass by itself is tried again for as long as a pull may take: what waits for
+    /// this goes on running meanwhile.
+    pub(crate) async fn grant_with_patience(&self) -> Result<Grant, DriverError> {
+        let mut question = Question { keeping: &self.keeping, owner: Some(self.owner.clone()) };
+        let mut last = None;
+        let asking = async {
+            let mut pause = AGAIN_MIN;
+            loop {
+                match self.answer().await? {
+                    Ok(grant) => return Ok(grant),
+                    Err(Refusal::NotWished { .. }) => {
+                        return Err(DriverError::cancelled("nobody wishes for the image any more"));
+                    }
+                    Err(why) if may_pass(&why) => {
+                        tracing::info!(%why, "an image that is wished for is asked for again in {pause:?}");
+                        last = Some(why);
+                    }
+                    Err(why) => return Err(refused(&why)),
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(AGAIN_MAX);
+            }
+        };
+        let outcome = tokio::time::timeout(self.timeout.to_std(), asking).await;
+        match (outcome, last) {
+            (Ok(answered), _) => {
+                question.owner = None;
+                answered
+            }
+            (Err(_), Some(why)) => Err(refused(&why).hint(format!("tried for image_pull_timeout ({})", self.timeout))),
+            (Err(_), None) => Err(self.timed_out()),
+        }
+    }
+
     /// The image, from the keeper.
     pub(crate) async fn grant(&self) -> Result<Grant, DriverError> {
         let mut question = Question { keeping: &self.keeping, owner: Some(self.owner.clone()) };
@@ -87,7 +154,7 @@ impl<'a> Asker<'a> {
         match outcome {
             Ok(answered) => {
                 question.owner = None;
-                answered
+                answered?.map_err(|why| refused(&why))
             }
             Err(_) => Err(self.timed_out()),
         }
@@ -102,7 +169,7 @@ impl<'a> Asker<'a> {
         });
     }
 
-    async fn answer(&self) -> Result<Grant, DriverError> {
+    async fn answer(&self) -> Result<Result<Grant, Refusal>, DriverError> {
         let mut answers = self.keeping.want(self.want.clone(), self.access.clone());
         let (mut progress, mut pace, mut announced) = (None, Pace::new(Instant::now()), false);
         loop {
@@ -128,9 +195,9 @@ impl<'a> Asker<'a> {
                 }
                 Some(Answer::Granted(grant)) => {
                     self.emit(self.ready_text(&grant));
-                    return Ok(grant);
+                    return Ok(Ok(grant));
                 }
-                Some(Answer::Refused(why)) => return Err(refused(&why)),
+                Some(Answer::Refused(why)) => return Ok(Err(why)),
                 None => return Err(closing()),
             }
         }
@@ -222,11 +289,23 @@ impl CausedBySource for DriverError {
     }
 }
 
+/// Whether another attempt may end otherwise without anybody's doing.
+fn may_pass(why: &Refusal) -> bool {
+    match why {
+        Refusal::Fetch(failure) => !matches!(
+            failure.kind,
+            FailureKind::NotFound | FailureKind::Denied | FailureKind::WrongPlatform | FailureKind::BadArchive
+        ),
+        Refusal::Vanished { .. } => true,
+        Refusal::NoSuchId { .. } | Refusal::WrongPlatform { .. } | Refusal::NotWished { .. } => false,
+    }
+}
+
 fn refused(why: &Refusal) -> DriverError {
     let fatal = match why {
         Refusal::NoSuchId { .. } | Refusal::WrongPlatform { .. } => true,
         Refusal::Fetch(failure) => failure.kind == FailureKind::BadArchive,
-        Refusal::Vanished { .. } => false,
+        Refusal::Vanished { .. } | Refusal::NotWished { .. } => false,
     };
     if fatal { DriverError::fatal(why.to_string()) } else { DriverError::retry(why.to_string()) }
 }

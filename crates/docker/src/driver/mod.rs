@@ -10,6 +10,7 @@ mod handle;
 mod leftovers;
 mod lines;
 mod near;
+mod prefetch;
 mod pumps;
 mod reports;
 mod run;
@@ -21,8 +22,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, Images, KnownAllocation, Recovered,
-    StartRequest, Started, TaskHandle,
+    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, Images, KnownAllocation, PrefetchId,
+    PrefetchRequest, Recovered, StartRequest, Started, TaskHandle,
 };
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
@@ -166,6 +167,14 @@ impl Driver for DockerDriver {
         events.push(Event::Restored { live, ended: over });
         self.shared.restored.send_replace(Some(events));
         Ok(())
+    }
+
+    async fn prefetch(&self, request: PrefetchRequest) -> Result<(), DriverError> {
+        prefetch::prefetch(&self.shared, request).await
+    }
+
+    async fn keep_prefetched(&self, wished: Vec<PrefetchId>) -> Result<(), DriverError> {
+        prefetch::keep(&self.shared, wished).await
     }
 
     fn images(&self) -> Option<&dyn Images> {

@@ -125,7 +125,9 @@ fn holder(owner: &Owner) -> ImageHolder {
         Owner::Task { alloc, task } => ("task", alloc.to_string(), task.clone()),
         Owner::Network(alloc) => ("network", alloc.to_string(), String::new()),
         Owner::Agent => ("agent", String::new(), String::new()),
-        Owner::Prefetch { job, version } => ("prefetch", format!("{job} v{version}"), String::new()),
+        Owner::Prefetch { job, version, group, task } => {
+            ("prefetch", format!("{job} v{version}"), format!("{group}/{task}"))
+        }
         Owner::KeptVersion { job, version } => ("kept version", format!("{job} v{version}"), String::new()),
         Owner::Pin { pattern } => ("pin", pattern.clone(), String::new()),
     };

@@ -32,6 +32,7 @@ impl Keeper {
             granted: None,
             in_use: None,
             ended_at: None,
+            expires_at: None,
         });
         self.tell(Notice::HoldTaken { owner: owner.clone(), name: name.clone(), before, after: before + 1 });
         self.call_off_removals(|removal| removal.removes(name));

@@ -132,6 +132,12 @@ impl Credits {
 impl Keeper {
     pub(super) fn want(&mut self, want: Want) {
         let owner = want.owner.clone();
+        // Its wish has ended meanwhile: a hold of it would have no end.
+        if owner.is_prefetch() && self.books.hold(&owner, &want.name).is_none() {
+            let name = want.name;
+            self.actions.push(Action::Refuse { owner, name: name.clone(), why: Refusal::NotWished { name } });
+            return;
+        }
         self.recovery.accepted(&owner);
         self.take_hold(&owner, &want.name);
         if matches!(self.books.binding(&want.name), Some(Binding::Removing { .. } | Binding::Unsure { .. })) {
@@ -453,7 +459,11 @@ impl Keeper {
         if let Err(failure) = result {
             let present = self.view.at(name).is_some();
             for (owner, _) in joined.into_iter().filter(|(_, fresh)| *fresh || !present) {
-                self.refuse(&owner, Refusal::Fetch(failure.clone()));
+                // An engine that went away took its pulls along: the one that answers now is asked within the same attempt.
+                let tries = self.waiters.get(&owner).map_or(TRIES_MAX, |waiter| waiter.tries);
+                if failure.kind != FailureKind::EngineLost || tries >= TRIES_MAX {
+                    self.refuse(&owner, Refusal::Fetch(failure.clone()));
+                }
             }
         }
     }

@@ -7,6 +7,7 @@ mod explain;
 mod judge;
 mod looks;
 mod news;
+mod prefetch;
 mod recover;
 mod remove;
 #[cfg(test)]
@@ -50,6 +51,8 @@ pub struct Keeper {
     looks: Looks,
     recovery: Recovery,
     waiters: BTreeMap<Owner, Waiter>,
+    /// What was said to be wished for still, and is to be compared with the holds.
+    still_wished: Option<BTreeSet<Owner>>,
     fetches: BTreeMap<ImageRef, Fetch>,
     removals: BTreeMap<ContentId, Removal>,
     backoffs: BTreeMap<Target, Backoff>,
@@ -95,6 +98,7 @@ impl Keeper {
             looks: Looks::default(),
             recovery: Recovery::default(),
             waiters: BTreeMap::new(),
+            still_wished: None,
             fetches: BTreeMap::new(),
             removals: BTreeMap::new(),
             backoffs: BTreeMap::new(),
@@ -129,6 +133,8 @@ impl Keeper {
             Event::Wanted(want) => self.want(want),
             Event::GaveUp { owner } => self.give_up(&owner),
             Event::ContainerMade { owner, name, content } => self.container_made(&owner, &name, content),
+            Event::Wished { owner, name, expires_at } => self.wished(&owner, &name, expires_at),
+            Event::StillWished { owners } => self.are_still_wished(owners),
             Event::Ended { owner, at } => self.ended(owner, at),
             Event::Restored { live, ended } => self.restored(live, ended),
             Event::Looked { look, seen } => self.looked(look, seen),
@@ -207,6 +213,7 @@ impl Keeper {
             removal.clamp(now.plus(SETTLE));
         }
         self.credits.expire(now);
+        self.pass_wishes();
         self.pass_late_intents();
         self.pass_looks();
         self.settle_removals();
@@ -219,6 +226,7 @@ impl Keeper {
             self.removals.values().filter_map(Removal::settles_at).min(),
             self.next_late_at(),
             self.next_due_at(),
+            self.next_expiry_at(),
         ];
         let next = next.into_iter().flatten().min();
         if next != self.wake_at {

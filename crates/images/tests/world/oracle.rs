@@ -231,6 +231,9 @@ impl Oracle {
 
 impl World {
     fn is_live(&self, owner: &Owner) -> bool {
+        if owner.alloc().is_none() {
+            return self.wishes.get(owner).is_some_and(|wish| wish.recorded);
+        }
         let task = owner.alloc().and_then(|alloc| self.allocs.get(&alloc)).and_then(|alloc| alloc.tasks.get(owner));
         task.is_some_and(|task| task.ended_at.is_none())
     }
@@ -240,12 +243,15 @@ impl World {
         if let Some((name, _)) = self.oracle.asked.get(owner) {
             return Some(name.clone());
         }
+        if let Some(wish) = self.wishes.get(owner) {
+            return Some(wish.name.clone());
+        }
         let alloc = self.allocs.get(&owner.alloc()?)?;
         Some(alloc.tasks.get(owner)?.name.clone())
     }
 
     fn live_owners(&self) -> Vec<Owner> {
-        let owners = self.allocs.values().flat_map(|alloc| alloc.tasks.keys());
+        let owners = self.allocs.values().flat_map(|alloc| alloc.tasks.keys()).chain(self.wishes.keys());
         owners.filter(|owner| self.is_live(owner)).cloned().collect()
     }
 
@@ -292,6 +298,12 @@ impl World {
             self.require(held, || format!("K3: {owner} lost its hold on {name}"));
         }
         for hold in holds {
+            if let Some(expires_at) = hold.expires_at.filter(|_| recovered) {
+                let over = expires_at.0 <= self.now || self.wishes_over.contains(&hold.owner);
+                self.require(!over, || {
+                    format!("K3: nobody wishes for {} any more, {} holds it", hold.name, hold.owner)
+                });
+            }
             let Owner::Task { alloc, .. } = &hold.owner else { continue };
             if self.is_live(&hold.owner) {
                 continue;
@@ -531,6 +543,7 @@ impl World {
             let bound = records.iter().any(|r| names.contains(&r.name));
             let leaked = left && content.by == Who::Ours && content.unnamed_by == Who::Ours && !bound;
             let in_doubt = self.oracle.heard_content.contains_key(id)
+                || self.oracle.heard_load
                 || names.iter().any(|name| self.oracle.heard_name.contains_key(name))
                 || self.engine.others_content.contains_key(id)
                 || names.iter().any(|name| self.engine.others_name.keys().any(|theirs| theirs.same_repository(name)))

@@ -18,6 +18,7 @@ pub(crate) enum CrashRow {
     RemoveName,
     RemoveNameless,
     Handover,
+    Prefetch,
 }
 
 /// After the record and before the act, or after the act and before its outcome is recorded.
@@ -27,7 +28,7 @@ pub(crate) enum Side {
     After,
 }
 
-const CRASH_ROWS: [CrashRow; 11] = [
+const CRASH_ROWS: [CrashRow; 12] = [
     CrashRow::Accept,
     CrashRow::Pull,
     CrashRow::Load,
@@ -39,6 +40,7 @@ const CRASH_ROWS: [CrashRow; 11] = [
     CrashRow::RemoveName,
     CrashRow::RemoveNameless,
     CrashRow::Handover,
+    CrashRow::Prefetch,
 ];
 
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@
 mod engine_side;
 mod others;
 mod tasks;
+mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,7 @@ use crate::engine::{self, Engine, Who, digest_name};
 use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::rows::{CrashRow, Side};
+pub(crate) use wishes::Wish;
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
 /// How long after the loss of its answer a removal may still be carried out by the engine.
@@ -108,6 +110,11 @@ pub(crate) struct World {
     pub(crate) allocs: BTreeMap<AllocId, AllocRecord>,
     /// Allocations that a server has placed here and the node has not accepted yet.
     placed: BTreeMap<AllocId, AllocRecord>,
+    /// What servers wish for here, by owner: the name, and when it ends by itself.
+    pub(crate) wishes: BTreeMap<Owner, Wish>,
+    next_wish: u64,
+    /// Wishes of which the keeper was told in this life that they are over.
+    pub(crate) wishes_over: BTreeSet<Owner>,
     pub(crate) attempts: BTreeMap<Owner, Attempt>,
     /// Tasks that are to end.
     stopping: BTreeSet<Owner>,
@@ -154,6 +161,9 @@ impl World {
             ledger: BTreeMap::new(),
             allocs: BTreeMap::new(),
             placed: BTreeMap::new(),
+            wishes: BTreeMap::new(),
+            next_wish: 1,
+            wishes_over: BTreeSet::new(),
             attempts: BTreeMap::new(),
             stopping: BTreeSet::new(),
             untold: BTreeSet::new(),
@@ -249,6 +259,8 @@ impl World {
             };
             self.attempts.insert(owner, attempt);
         }
+        self.wishes_over.clear();
+        self.attempts.extend(self.wishes.keys().map(|owner| (owner.clone(), Attempt::Idle)));
         if self.engine_up {
             self.feed(Event::EngineBack);
         }
@@ -260,7 +272,10 @@ impl World {
         if let Some(keeper) = self.keeper.take() {
             self.count_rows(&keeper);
         }
-        for attempt in std::mem::take(&mut self.attempts).into_values() {
+        for (owner, attempt) in std::mem::take(&mut self.attempts) {
+            if owner.alloc().is_none() {
+                continue;
+            }
             match attempt {
                 Attempt::Granted { .. } => {
                     self.count_crash(CrashRow::Grant, Side::After);
@@ -399,6 +414,12 @@ impl World {
                 ended.iter().for_each(|(owner, at)| self.oracle.ended(owner, at.0, self.now, self.lived));
             }
             Event::Wanted(want) => self.oracle.wanted(want),
+            Event::Wished { owner, .. } => {
+                if let Some(wish) = self.wishes.get_mut(owner) {
+                    wish.recorded = true;
+                }
+            }
+            Event::StillWished { owners } => self.wishes_told(owners),
             _ => {}
         }
     }
@@ -412,6 +433,7 @@ impl World {
                 }
             }
             Event::Ended { .. } => self.count_crash(CrashRow::Release, side),
+            Event::Wished { .. } => self.count_crash(CrashRow::Prefetch, side),
             _ => {}
         }
     }
@@ -504,6 +526,7 @@ impl World {
 
     fn time_passed(&mut self) {
         let now = self.now;
+        self.wishes_expire();
         let (due, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.late).into_iter().partition(|late| late.by <= now);
         self.late = rest;
         for late in due {
@@ -570,7 +593,8 @@ impl World {
             65..70 => self.accept(),
             70..85 => self.task_moves(),
             85..88 => self.stop(),
-            88..92 => self.others_act(),
+            88..91 => self.others_act(),
+            91 => self.wish(),
             92 => self.push(),
             93 => self.person_asks(),
             94 => self.sweep(),
@@ -608,6 +632,7 @@ impl World {
         for owner in owners {
             self.end_task(&owner);
         }
+        self.feed(Event::StillWished { owners: Vec::new() });
         self.sweep();
         let theirs: Vec<_> = self.engine.containers.keys().cloned().collect();
         for container in theirs {

@@ -148,6 +148,7 @@ impl<'a> Stack<'a> {
                     follow_up: None,
                 }),
                 stop_in_any_case: None,
+                images: Vec::new(),
             });
             return;
         }
@@ -162,10 +163,11 @@ impl<'a> Stack<'a> {
         outcome.plan.places.push(alloc);
     }
 
-    /// The allocation on its node, or why there is none.
+    /// The allocation on its node, or why there is none. `only` is the one node that it may be.
     pub(crate) fn place(
         &mut self,
         placement: &Placement,
+        only: Option<NodeId>,
         deployment: Option<DeploymentId>,
         now: Timestamp,
         ids: &mut dyn IdSource,
@@ -181,7 +183,7 @@ impl<'a> Stack<'a> {
             self.release(stop.alloc);
         }
         let seed = ids.next_id();
-        let found = self.best(group, placement, &mut metric).and_then(|(at, ports)| {
+        let found = self.best(group, placement, only, &mut metric).and_then(|(at, ports)| {
             let candidate = self.candidates.get(at)?;
             Some((at, ports.pick(&candidate.node, &candidate.used, seed)?))
         });
@@ -268,6 +270,7 @@ impl<'a> Stack<'a> {
         &mut self,
         group: &TaskGroup,
         placement: &Placement,
+        only: Option<NodeId>,
         metric: &mut AllocMetric,
     ) -> Option<(usize, ports::PortPlan)> {
         let spreads = spread::Spreads::new(self.job, group, &self.candidates, self.state);
@@ -300,9 +303,11 @@ impl<'a> Stack<'a> {
             let score =
                 rank::score(self.job, group, candidate, ask, &spreads, &self.patterns, penalised.contains(&node.id));
             let tie = tie_breaker(self.evaluation, node.id);
-            if best.as_ref().is_none_or(|(known, known_tie, _, _)| {
+            let may_be = only.is_none_or(|only| only == node.id);
+            let is_better = best.as_ref().is_none_or(|(known, known_tie, _, _)| {
                 score.normalized > *known || score.normalized == *known && tie < *known_tie
-            }) {
+            });
+            if may_be && is_better {
                 best = Some((score.normalized, tie, at, ports));
             }
             keep_score(&mut scores, score);

@@ -48,6 +48,7 @@ pub(super) fn add_group(picture: &Picture<'_>, group: &TaskGroup, result: &mut R
         job_spec_modify_index: job.job_modify_index,
         job_create_index: job.create_index,
         groups: BTreeMap::new(),
+        wishes: Vec::new(),
         status: DeploymentStatus::Running,
         status_description: "Deployment is running".to_owned(),
         create_index: LogIndex::default(),

@@ -7,6 +7,7 @@ use longshore_model::{
 use longshore_state::AllocStop;
 use longshore_values::GoDuration;
 
+use super::images;
 use super::names::Names;
 use super::reschedule::{self, Verdict};
 use super::{
@@ -102,7 +103,8 @@ pub(super) fn reconcile_group(
     for (at, alloc) in destructive.iter().enumerate() {
         if at < limit.saturating_sub(replaced) {
             let stop = stop_of(alloc, STOP_UPDATED, None);
-            result.placements.push(replacement(alloc, false, Some(stop), None));
+            let images = if rolled_out { images::to_wait_for(alloc, group) } else { Vec::new() };
+            result.placements.push(Placement { images, ..replacement(alloc, false, Some(stop), None) });
             annotation.destructive_update += 1;
         } else {
             annotation.ignore += 1;
@@ -296,6 +298,7 @@ fn replacement(
         rescheduled,
         stop_when_placed: stop_when_placed.or_else(|| stop_in_any_case.clone()),
         stop_in_any_case,
+        images: Vec::new(),
     }
 }
 
@@ -307,6 +310,7 @@ fn fresh(group: &TaskGroup, name: String) -> Placement {
         rescheduled: false,
         stop_when_placed: None,
         stop_in_any_case: None,
+        images: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod deployment;
 mod group;
+mod images;
 mod names;
 mod reschedule;
 
@@ -41,6 +42,8 @@ pub(crate) struct Placement {
     pub(crate) stop_when_placed: Option<AllocStop>,
     /// Stops that count even when no node was found (what is lost or migrates).
     pub(crate) stop_in_any_case: Option<AllocStop>,
+    /// What its node must have before it is placed, for the sake of what runs until then (K8); mostly nothing.
+    pub(crate) images: Vec<String>,
 }
 
 /// What reconciling came to.

@@ -6,12 +6,14 @@
 //! - D3: a failed deployment goes back to the newest other stable version, once, if its group wants that.
 //! - D4: a deployment of a job that was stopped or registered anew meanwhile decides nothing any more: what its owner said
 //!   last is never undone.
+//! - D5: it fails with the reason when the image that its next replacement needs cannot be had; nothing was stopped for
+//!   it (K8).
 
 use std::sync::Arc;
 
 use longshore_model::{
     AllocId, Allocation, ClientStatus, Deployment, DeploymentGroup, DeploymentStatus, EvalId, EvalStatus, Evaluation,
-    IdSource, Job, LogIndex, Timestamp, Trigger,
+    IdSource, ImageWish, Job, LogIndex, Timestamp, Trigger, WishAnswer,
 };
 use longshore_state::{DeploymentStatusChange, State};
 
@@ -26,7 +28,7 @@ pub(crate) enum Verdict {
     /// Failed allocations may be tried again.
     Reschedule(Vec<AllocId>),
     Fail {
-        description: &'static str,
+        description: String,
         auto_revert: bool,
     },
 }
@@ -38,12 +40,17 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
     if deployment.status != DeploymentStatus::Running || is_outdated(state, deployment) {
         return Verdict::Wait { until: None };
     }
+    if let Some((wish, why)) = deployment.wishes.iter().find_map(|wish| Some((wish, failed_wish(wish, now)?))) {
+        let description = format!("Failed due to image {} on node {}: {why}", wish.images_text(), wish.node_name);
+        let auto_revert = deployment.groups.get(&wish.group).is_some_and(|group| group.auto_revert);
+        return Verdict::Fail { description, auto_revert };
+    }
     let mut reschedule = Vec::new();
     for alloc in state.allocations_of_deployment(deployment.id).filter(|alloc| alloc.is_unhealthy()) {
         let Some(group) = deployment.groups.get(&alloc.group) else { continue };
         match judge_unhealthy(alloc, group, now) {
             Unhealthy::Fails => {
-                return Verdict::Fail { description: UNHEALTHY, auto_revert: group.auto_revert };
+                return Verdict::Fail { description: UNHEALTHY.to_owned(), auto_revert: group.auto_revert };
             }
             Unhealthy::Again => reschedule.push(alloc.id),
             Unhealthy::Stays => {}
@@ -53,7 +60,7 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
     let (due, ahead): (Vec<_>, Vec<_>) = open.partition(|group| group.require_progress_by <= now);
     if !due.is_empty() {
         let auto_revert = due.iter().any(|group| group.auto_revert);
-        return Verdict::Fail { description: PROGRESS_DEADLINE, auto_revert };
+        return Verdict::Fail { description: PROGRESS_DEADLINE.to_owned(), auto_revert };
     }
     if !reschedule.is_empty() {
         return Verdict::Reschedule(reschedule);
@@ -61,7 +68,17 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
     if has_news(state, deployment) {
         return Verdict::Evaluate;
     }
-    Verdict::Wait { until: ahead.into_iter().map(|group| group.require_progress_by).min() }
+    let unanswered = deployment.wishes.iter().filter(|wish| wish.answer.is_none()).map(|wish| wish.expires_at);
+    Verdict::Wait { until: ahead.into_iter().map(|group| group.require_progress_by).chain(unanswered).min() }
+}
+
+/// Why a wish cannot come true any more.
+fn failed_wish(wish: &ImageWish, now: Timestamp) -> Option<&str> {
+    match &wish.answer {
+        Some(WishAnswer::Failed { why }) => Some(why),
+        None if wish.expires_at <= now => Some("the node has not answered in time"),
+        Some(WishAnswer::Ready) | None => None,
+    }
 }
 
 /// The scheduler is about to cancel it (D4).

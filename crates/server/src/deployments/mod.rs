@@ -3,5 +3,7 @@
 mod judge;
 mod watcher;
 
+#[cfg(test)]
+pub(crate) use judge::{Verdict, judge};
 pub(crate) use judge::{failure, look};
 pub(crate) use watcher::{Wakes, run as run_watcher};

@@ -119,7 +119,7 @@ fn act(state: &State, id: DeploymentId, now: Timestamp, ids: &mut dyn IdSource) 
             Some(Change::Deployment(Box::new(change)))
         }
         Verdict::Fail { description, auto_revert } => {
-            let change = failure(state, deployment, description, auto_revert, now, ids);
+            let change = failure(state, deployment, &description, auto_revert, now, ids);
             tracing::warn!(job.id = %deployment.job, description = %change.description, "deployment failed");
             Some(Change::Deployment(Box::new(DeploymentChange::Status(Box::new(change)))))
         }

@@ -6,7 +6,7 @@ use longshore_state::State;
 use longshore_values::Glob;
 
 /// One evaluation for each job that a change of the node concerns: those that have something on it that has not ended
-/// there, be it stopped or its job purged, and the system jobs that want to be on it.
+/// there, be it stopped or its job purged, those that wait for an image there, and the system jobs that want to be on it.
 pub(crate) fn evaluations_for_node(
     state: &State,
     node: &Node,
@@ -21,6 +21,9 @@ pub(crate) fn evaluations_for_node(
         .filter(|job| job.node_pool == node.node_pool || job.node_pool == "all")
         .filter(|job| job.datacenters.iter().any(|pattern| Glob::new(pattern).matches(&node.datacenter)));
     jobs.extend(system.map(|job| (&job.key, job)));
+    // What they wait for here may have to be waited for elsewhere.
+    let wishing = state.deployments_wishing(node.id).filter_map(|deployment| state.job(&deployment.job));
+    jobs.extend(wishing.map(|job| (&job.key, job)));
     let look = |(key, placed): (&JobKey, &Arc<Job>)| {
         let job = state.job(key).unwrap_or(placed);
         let id = EvalId::fresh(ids);

@@ -2,11 +2,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink};
-use longshore_model::{LogIndex, Node, NodeId, NodeStatus};
+use longshore_model::{LogIndex, Node, NodeId, NodeStatus, WishReport};
 use longshore_state::{Change, NodeChange};
 use tokio::sync::oneshot;
 
-use super::{Report, evaluations_for_node};
+use super::{Report, evaluations_for_node, wishes};
 use crate::Server;
 use crate::clock::SystemIds;
 use crate::error::ServerError;
@@ -67,6 +67,7 @@ impl ServerLink for Server {
         Ok(NodeAllocations {
             index: state.node_allocations_index(node),
             allocations: state.allocations_of_node(node).cloned().collect(),
+            wishes: wishes::of_node(&state, node),
         })
     }
 
@@ -81,6 +82,17 @@ impl ServerLink for Server {
         self.reports().send(Report { reports, reply }).await.map_err(|_| LinkError::ShuttingDown)?;
         let outcome = answer.await.map_err(|_| LinkError::ShuttingDown)?;
         outcome.map_err(|why| why.into_link("write down the report", node))
+    }
+
+    async fn report_images(&self, node: NodeId, reports: Vec<WishReport>) -> Result<(), LinkError> {
+        let written = self
+            .proposer()
+            .propose(move |state, now| {
+                state.node(node).ok_or(ServerError::NotFound("node"))?;
+                Ok((wishes::answered(state, node, reports, now, &mut SystemIds), ()))
+            })
+            .await;
+        written.map(|_| ()).map_err(|why| why.into_link("write down the report on images", node))
     }
 }
 

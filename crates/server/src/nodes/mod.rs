@@ -5,6 +5,7 @@ mod heartbeats;
 mod link;
 mod reports;
 mod watcher;
+mod wishes;
 
 pub(crate) use evaluations::evaluations_for_node;
 pub(crate) use reports::{Report, run as run_reporter};

@@ -8,4 +8,5 @@ mod lifecycle;
 mod requests;
 mod rollout;
 mod storm;
+mod wishes;
 mod world;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longshore_journal::{MemoryJournal, Opened};
-use longshore_link::{NodeAllocations, ServerLink};
+use longshore_link::{NodeAllocations, ServerLink, WishedImages};
 use longshore_model::*;
 use longshore_server::{JobAnswer, RegisterJob, Server, ServerConfig};
 use longshore_state::State;
@@ -121,8 +121,12 @@ async fn beat(server: Server, id: NodeId, every: Duration) {
 async fn act(server: Server, id: NodeId) {
     let mut index = LogIndex::default();
     let mut told: BTreeMap<AllocId, ClientStatus> = BTreeMap::new();
-    while let Ok(NodeAllocations { index: newer, allocations }) = server.watch_allocations(id, index).await {
+    while let Ok(NodeAllocations { index: newer, allocations, wishes }) = server.watch_allocations(id, index).await {
         index = newer;
+        let answers = wishes.iter().filter_map(answer).collect();
+        if server.report_images(id, answers).await.is_err() {
+            return;
+        }
         for alloc in allocations {
             let before = told.get(&alloc.id).copied().unwrap_or(alloc.client_status);
             if before.is_terminal() {
@@ -141,6 +145,18 @@ async fn act(server: Server, id: NodeId) {
             }
         }
     }
+}
+
+/// What comes of an image that is wished for: one that is `missing` cannot be had, one that is `slow` never comes.
+fn answer(wished: &WishedImages) -> Option<WishReport> {
+    let group = wished.job.group(&wished.group)?;
+    let image = group.tasks[0].config["image"].as_str().unwrap_or_default();
+    let answer = match image.split(':').next() {
+        Some("slow") => return None,
+        Some("missing") => WishAnswer::Failed { why: "no such image".to_owned() },
+        _ => WishAnswer::Ready,
+    };
+    Some(WishReport { deployment: wished.deployment, group: wished.group.clone(), since: wished.since, answer })
 }
 
 /// What comes of an allocation that is given, given once more for a new deployment, or found after a crash.
@@ -178,6 +194,7 @@ pub(crate) fn report(alloc: &Allocation, status: ClientStatus, healthy: Option<b
         client_description: String::new(),
         task_states: BTreeMap::from([("main".to_owned(), task)]),
         healthy: healthy.map(|healthy| (healthy, now)),
+        deployment: alloc.deployment,
         network_status: None,
     }
 }
@@ -186,4 +203,3 @@ fn now() -> Timestamp {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     Timestamp::from_nanoseconds(i64::try_from(since.as_nanos()).unwrap())
 }
-        deployment: alloc.deployment,

@@ -46,6 +46,9 @@ impl State {
         if let Some((healthy, timestamp)) = health {
             self.note_health(step, &mut alloc, healthy, timestamp);
         }
+        if alloc.client_status == ClientStatus::Running {
+            self.fulfil_wish(step, &alloc);
+        }
         self.put_allocation(step, alloc);
     }
 

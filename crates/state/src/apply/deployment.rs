@@ -35,6 +35,12 @@ impl State {
                 }
                 self.put_evaluations(step, evaluation);
             }
+            DeploymentChange::WishesAnswered { node, reports, evaluations } => {
+                for report in reports {
+                    self.answer_wishes(step, node, report);
+                }
+                self.put_evaluations(step, evaluations);
+            }
             DeploymentChange::Collect(ids) => {
                 for id in ids {
                     self.forget_deployment(step, id);
@@ -46,15 +52,15 @@ impl State {
     pub(super) fn set_deployment_status(&mut self, step: &mut Step, change: DeploymentStatusChange) {
         if let Some(known) = self.deployments.get(&change.deployment).filter(|known| known.status.is_active()) {
             let mut deployment = Deployment::clone(known);
+            if deployment.status == DeploymentStatus::Paused && change.status == DeploymentStatus::Running {
+                restart_clocks(&mut deployment, step.now);
+            }
             deployment.status = change.status;
             deployment.status_description = change.description;
             let (key, version) = (deployment.job.clone(), deployment.job_version);
             self.put_deployment(step, deployment);
             if change.status == DeploymentStatus::Successful {
                 self.set_stable(step, &key, version, true);
-            if deployment.status == DeploymentStatus::Paused && change.status == DeploymentStatus::Running {
-                restart_clocks(&mut deployment, step.now);
-            }
             }
         }
         if let Some(job) = change.revert {
@@ -73,8 +79,10 @@ impl State {
     /// A new deployment, or a known one that changed.
     pub(super) fn put_deployment(&mut self, step: &mut Step, mut deployment: Deployment) {
         let id = deployment.id;
-        deployment.create_index = self.deployments.get(&id).map_or(step.index, |known| known.create_index);
+        let known = self.deployments.get(&id).cloned();
+        deployment.create_index = known.as_ref().map_or(step.index, |known| known.create_index);
         deployment.modify_index = step.index;
+        self.index_wishes(step, known.as_deref(), Some(&deployment));
         self.deployments_by_job.entry(deployment.job.clone()).or_default().insert(id);
         self.deployments.insert(id, Arc::new(deployment));
         self.touch(Table::Deployments, step.index);
@@ -115,8 +123,9 @@ impl State {
         self.put_deployment(step, deployment);
     }
 
-    fn forget_deployment(&mut self, step: &Step, id: DeploymentId) {
+    fn forget_deployment(&mut self, step: &mut Step, id: DeploymentId) {
         let Some(deployment) = self.deployments.remove(&id) else { return };
+        self.index_wishes(step, Some(&deployment), None);
         drop_from(&mut self.deployments_by_job, &deployment.job, &id);
         self.touch(Table::Deployments, step.index);
     }

@@ -6,6 +6,9 @@ mod evaluation;
 mod job;
 mod node;
 mod plan;
+mod wish;
+
+pub(crate) use wish::wished_nodes;
 
 use longshore_model::{LogIndex, Timestamp};
 

@@ -13,6 +13,9 @@ impl State {
         if let Some(deployment) = plan.deployment {
             self.put_deployment(step, deployment);
         }
+        for (deployment, wish) in plan.wishes {
+            self.put_wish(step, deployment, wish);
+        }
         for stop in plan.stops {
             self.stop_allocation(step, stop);
         }

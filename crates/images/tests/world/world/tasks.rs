@@ -75,6 +75,9 @@ impl World {
         if self.stopping.contains(&owner) {
             return self.end_task(&owner);
         }
+        if self.wishes.contains_key(&owner) {
+            return self.wish_moves(&owner);
+        }
         match self.attempts[&owner].clone() {
             Attempt::Idle => self.ask(&owner),
             Attempt::Asked { .. } => {
@@ -140,7 +143,7 @@ impl World {
 
     /// The end goes into the node's record, then the container goes, then the hold.
     pub(super) fn end_task(&mut self, owner: &Owner) {
-        let Some(alloc) = owner.alloc() else { return };
+        let Some(alloc) = owner.alloc() else { return self.end_wish(owner) };
         let at = self.timestamp();
         if let Some(task) = self.allocs.get_mut(&alloc).and_then(|alloc| alloc.tasks.get_mut(owner)) {
             task.ended_at = Some(at);
@@ -202,6 +205,7 @@ impl World {
         if self.keeper.is_some() {
             self.untold.clear();
             self.stop_replaced();
+            self.feed(Event::StillWished { owners: self.wishes.keys().cloned().collect() });
         }
     }
 

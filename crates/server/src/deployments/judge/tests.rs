@@ -54,10 +54,37 @@ fn health_leads_to_one_look() {
 }
 
 #[test]
+fn a_resumed_one_has_its_whole_time_again() {
+    let (mut world, web) = under_way(|_| {});
+    let set = |world: &mut World, status| {
+        let change = DeploymentStatusChange {
+            deployment: latest(world, &web).id,
+            status,
+            description: String::new(),
+            revert: None,
+            evaluation: None,
+        };
+        world.change(Change::Deployment(Box::new(DeploymentChange::Status(Box::new(change)))));
+    };
+    set(&mut world, DeploymentStatus::Paused);
+    world.pass(DEADLINE);
+    world.pass(DEADLINE);
+    assert_eq!(judged(&world, &web), Verdict::Wait { until: None }, "paused");
+    set(&mut world, DeploymentStatus::Running);
+    assert_eq!(judged(&world, &web), Verdict::Wait { until: Some(world.now.plus(DEADLINE)) });
+    world.pass(DEADLINE);
+    assert_eq!(judged(&world, &web), Verdict::Fail { description: PROGRESS_DEADLINE.to_owned(), auto_revert: false });
+}
+
+#[test]
 fn without_progress_it_fails_in_time() {
     let (mut world, web) = under_way(|group| group.update.as_mut().unwrap().auto_revert = true);
     world.pass(DEADLINE);
-    assert_eq!(judged(&world, &web), Verdict::Fail { description: PROGRESS_DEADLINE, auto_revert: true }, "D1");
+    assert_eq!(
+        judged(&world, &web),
+        Verdict::Fail { description: PROGRESS_DEADLINE.to_owned(), auto_revert: true },
+        "D1"
+    );
     for alloc in world.live(&web) {
         world.report(&alloc, ClientStatus::Running, Some(true));
     }
@@ -88,7 +115,7 @@ fn a_failed_allocation_is_tried_again_or_fails_the_deployment() {
         let (mut world, web) = under_way(change);
         let first = world.live(&web)[0].clone();
         world.report(&first, ClientStatus::Failed, Some(false));
-        assert_eq!(judged(&world, &web), Verdict::Fail { description: UNHEALTHY, auto_revert: false }, "D1");
+        assert_eq!(judged(&world, &web), Verdict::Fail { description: UNHEALTHY.to_owned(), auto_revert: false }, "D1");
     }
 }
 
@@ -153,7 +180,10 @@ fn what_its_owner_said_last_is_not_undone() {
         world.register(&changed(&web, |group| image(group, "web:2")));
         world.settle(&web);
         world.pass(DEADLINE);
-        assert_eq!(judged(&world, &web), Verdict::Fail { description: PROGRESS_DEADLINE, auto_revert: true });
+        assert_eq!(
+            judged(&world, &web),
+            Verdict::Fail { description: PROGRESS_DEADLINE.to_owned(), auto_revert: true }
+        );
         if stop {
             world.stop(&web);
         } else {

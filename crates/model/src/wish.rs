@@ -1,0 +1,56 @@
+use serde::{Deserialize, Serialize};
+
+use crate::{AllocId, DeploymentId, NodeId, Timestamp};
+
+/// Images that a node is to have before an allocation is stopped for its replacement there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageWish {
+    /// What goes on running until then.
+    pub alloc: AllocId,
+    pub group: String,
+    pub node: NodeId,
+    pub node_name: String,
+    /// As the tasks of the new version write them.
+    pub images: Vec<String>,
+    pub since: Timestamp,
+    /// After this instant the node lets go of what it brought, and an answer counts no more.
+    pub expires_at: Timestamp,
+    pub answer: Option<WishAnswer>,
+}
+
+impl ImageWish {
+    /// Neither answered nor too old.
+    pub fn is_open(&self, now: Timestamp) -> bool {
+        self.answer.is_none() && now < self.expires_at
+    }
+
+    /// The node has the images, and keeps them.
+    pub fn is_ready(&self, now: Timestamp) -> bool {
+        self.answer == Some(WishAnswer::Ready) && now < self.expires_at
+    }
+
+    /// The images in one text, for people.
+    pub fn images_text(&self) -> String {
+        self.images.join(", ")
+    }
+}
+
+/// What a node says of images that it was wished to have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum WishAnswer {
+    Ready,
+    /// They cannot be had; why, for people.
+    Failed {
+        why: String,
+    },
+}
+
+/// A node's answer to all wishes of a group's deployment that were made up to an instant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WishReport {
+    pub deployment: DeploymentId,
+    pub group: String,
+    /// When the newest wish was made that is answered.
+    pub since: Timestamp,
+    pub answer: WishAnswer,
+}
