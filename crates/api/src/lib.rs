@@ -7,6 +7,7 @@
 //! 3. Durations are nanoseconds, zero times `null`, ids and statuses texts in Nomad's words.
 //! 4. [`Evaluation`] and [`Allocation`] leave out fields with zero values; everything else has all its fields.
 
+mod access;
 mod agent;
 mod allocated;
 mod allocation;
@@ -36,6 +37,10 @@ mod task_state;
 mod time;
 mod volume;
 
+pub use access::{
+    AllocFileInfo, AllocResourceUsage, AllocRestartRequest, AllocSignalRequest, GenericResponse, ResourceUsage,
+    TaskCpuStats, TaskMemoryStats, TaskResourceUsage,
+};
 pub use agent::{AgentHealth, AgentHealthResponse, AgentMember, AgentSelf, Namespace, ServerMembers};
 pub use allocated::{
     AllocatedCpuResources, AllocatedDeviceResource, AllocatedMemoryResources, AllocatedPortMapping, AllocatedResources,

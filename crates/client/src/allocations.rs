@@ -39,6 +39,8 @@ enum Message {
     /// Its acceptance was given up because nobody wants it to run any more.
     GivenUp(AllocId),
     Collected(AllocId),
+    /// For the runner of an allocation.
+    Tell(AllocId, Box<Event>),
     StopAll,
 }
 
@@ -90,6 +92,11 @@ impl AllocationsHandle {
         if self.messages.send(Message::StopAll).is_err() {
             self.all_over.send_replace(true);
         }
+    }
+
+    /// Tells an allocation's runner something; nobody takes it when that has ended.
+    pub(crate) fn tell(&self, alloc: AllocId, event: Event) {
+        let _ = self.messages.send(Message::Tell(alloc, Box::new(event)));
     }
 
     /// Returns when, after [`Self::stop_all`], nothing is left.
@@ -215,6 +222,11 @@ impl Allocations {
             }
             Message::Collected(alloc) => {
                 self.collecting.remove(&alloc);
+            }
+            Message::Tell(alloc, event) => {
+                if let Some(runs) = self.runners.get(&alloc) {
+                    let _ = runs.inbox.send(*event);
+                }
             }
             Message::StopAll => {
                 self.stopping_all = true;

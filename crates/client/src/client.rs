@@ -1,9 +1,10 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use longshore_driver::{Driver, DriverError, ErrorClass, Images, KnownAllocation, KnownTask};
+use longshore_driver::{Driver, DriverError, ErrorClass, Images, KnownAllocation, KnownTask, TaskHandle};
 use longshore_link::ServerLink;
 use longshore_logs::{LogOrigin, LogReader, LogStream};
 use longshore_model::{AllocId, Node, NodeId};
@@ -14,8 +15,9 @@ use crate::clock::Backoff;
 use crate::database::{NodeDatabase, Stored};
 use crate::host::{HostStats, node, read_stats};
 use crate::registration::{Registration, keep_registered};
+use crate::runner::core::Event;
 use crate::runner::records::Stage;
-use crate::runner::shell::has_logs;
+use crate::runner::shell::{View, has_logs};
 use crate::shared::Shared;
 use crate::{ClientConfig, ClientError, ReadLogError, clock, directories, identity, reports};
 
@@ -119,6 +121,23 @@ impl Client {
         let mut counts = BTreeMap::new();
         self.shared.for_each_view(|_, view| *counts.entry(view.client_status().word()).or_insert(0) += 1);
         counts
+    }
+
+    pub(crate) fn view(&self, alloc: AllocId) -> Option<View> {
+        self.shared.view(alloc)
+    }
+
+    pub(crate) fn driver_of(&self, handle: &TaskHandle) -> Option<&Arc<dyn Driver>> {
+        self.shared.drivers.get(handle.driver.as_str())
+    }
+
+    pub(crate) fn tell(&self, alloc: AllocId, event: Event) {
+        self.allocations.tell(alloc, event);
+    }
+
+    /// Where an allocation's folder is, or was.
+    pub(crate) fn alloc_root(&self, alloc: AllocId) -> PathBuf {
+        directories::alloc_root(&self.shared.config.alloc_dir, alloc)
     }
 
     /// Reads one output of a task; offsets are counted across its rotated files.

@@ -8,12 +8,14 @@
 //! - C4: drivers forget an allocation only when nothing of it can start again.
 
 mod allocations;
+mod asked;
 mod client;
 mod clock;
 mod config;
 mod database;
 mod directories;
 mod error;
+mod files;
 mod host;
 mod identity;
 mod registration;
@@ -25,7 +27,9 @@ mod shared;
 mod testing;
 mod wishes;
 
+pub use asked::AskError;
 pub use client::{Client, PreparedClient};
 pub use config::{ClientConfig, ENV_DENYLIST};
 pub use error::{ClientError, ReadLogError};
+pub use files::{AllocFile, FileInfo, FilesError};
 pub use host::{CpuStats, DiskStats, HostStats, MemoryStats};

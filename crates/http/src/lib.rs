@@ -40,8 +40,8 @@ pub use show::ShowError;
 use context::Context;
 use error::ApiError;
 use routes::{
-    agent, allocations, deployments, evaluations, host, images, job, jobs, logs, metrics, nodes, search, status,
-    submit, system,
+    agent, allocations, ask, deployments, evaluations, files, host, images, job, jobs, logs, metrics, nodes, search,
+    status, submit, system,
 };
 
 /// Who may ask, beyond those who may always (see `guard`).
@@ -180,6 +180,12 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/node/{id}/evaluate", writes(nodes::evaluate))
         .route("/v1/node/{id}/purge", writes(nodes::purge))
         .route("/v1/client/stats", any(host::stats))
+        .route("/v1/client/allocation/{id}/signal", writes(ask::signal))
+        .route("/v1/client/allocation/{id}/restart", any(ask::restart))
+        .route("/v1/client/fs/ls/", any(files::without_allocation))
+        .route("/v1/client/fs/ls/{id}", any(files::list))
+        .route("/v1/client/fs/stat/", any(files::without_allocation))
+        .route("/v1/client/fs/stat/{id}", any(files::stat))
         .route("/v1/client/images", reads(images::list))
         .route("/v1/client/images/pins", reads(images::pins))
         .route("/v1/client/images/pin", writes(images::pin))
@@ -200,6 +206,13 @@ fn router(context: Context, access: Access) -> Router {
         .layer(CompressionLayer::new().gzip(true));
     // A compressor would hold back the lines of a stream that is followed.
     let streams = Router::new()
+        .route("/v1/client/fs/cat/", any(files::without_allocation))
+        .route("/v1/client/fs/cat/{id}", any(files::cat))
+        .route("/v1/client/fs/readat/", any(files::without_allocation))
+        .route("/v1/client/fs/readat/{id}", any(files::read_at))
+        .route("/v1/client/fs/stream/", any(files::without_allocation))
+        .route("/v1/client/fs/stream/{id}", any(files::stream))
+        .route("/v1/client/fs/{*call}", any(files::unknown_call))
         .route("/v1/client/fs/logs/", any(logs::without_allocation))
         .route("/v1/client/fs/logs/{id}", any(logs::logs));
     plain

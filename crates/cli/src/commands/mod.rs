@@ -1,6 +1,9 @@
 //! The commands: what each takes, and what it does.
 
+mod alloc_fs;
 mod alloc_logs;
+mod alloc_restart;
+mod alloc_signal;
 mod alloc_status;
 mod alloc_stop;
 mod config_show;
@@ -20,6 +23,8 @@ mod node_status;
 mod status;
 mod system_gc;
 pub(crate) mod table;
+mod tail;
+mod target;
 
 use crate::Local;
 use crate::client::Client;
@@ -84,7 +89,10 @@ pub(crate) type Outcome = Result<u8, Failure>;
 /// Which command is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
+    AllocFs,
     AllocLogs,
+    AllocRestart,
+    AllocSignal,
     AllocStatus,
     AllocStop,
     ConfigShow,
@@ -115,7 +123,10 @@ pub(crate) enum Action {
 /// Carries a command out.
 pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
     match action {
+        Action::AllocFs => alloc_fs::run(context).await,
         Action::AllocLogs => alloc_logs::run(context).await,
+        Action::AllocRestart => alloc_restart::run(context).await,
+        Action::AllocSignal => alloc_signal::run(context).await,
         Action::AllocStatus => alloc_status::run(context).await,
         Action::AllocStop => alloc_stop::run(context).await,
         Action::ConfigShow => config_show::run(context),

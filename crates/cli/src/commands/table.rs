@@ -69,6 +69,25 @@ const STATUS_FORMAT: &[Flag] = &[VERBOSE, JSON, TEMPLATE];
 /// All commands but `agent`, sorted by name.
 pub(crate) const COMMANDS: &[Command] = &[
     Command {
+        name: "alloc fs",
+        aliases: &["fs"],
+        arguments: "[options] <allocation> [<path>]",
+        synopsis: "Show the files of an allocation",
+        about: "A folder is listed, a file is shown. Secrets are shown to nobody.",
+        flags: &[&[
+            Flag::switch("H", "Sizes as plain numbers of bytes."),
+            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
+            Flag::switch("stat", "What there is to know of the file, not what it holds."),
+            Flag::switch("f", "Go on as more is written."),
+            Flag::switch("tail", "Begin near the end."),
+            Flag::integer("n", "With -tail: how many lines."),
+            Flag::integer("c", "With -tail: how many bytes."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::AllocFs,
+    },
+    Command {
         name: "alloc logs",
         aliases: &["logs"],
         arguments: "[options] <allocation> [<task>]",
@@ -87,6 +106,30 @@ pub(crate) const COMMANDS: &[Command] = &[
         ]],
         general: true,
         action: Action::AllocLogs,
+    },
+    Command {
+        name: "alloc restart",
+        aliases: &[],
+        arguments: "[options] <allocation> [<task>]",
+        synopsis: "Have tasks of an allocation end and start again",
+        about: "All that run, unless one is named. They start again whatever their restart policy.",
+        flags: &[&[
+            Flag::switch("all-tasks", "All tasks that run, as without a name."),
+            Flag::text("task", "The task."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::AllocRestart,
+    },
+    Command {
+        name: "alloc signal",
+        aliases: &[],
+        arguments: "[options] <allocation> [<task>]",
+        synopsis: "Send a signal to tasks of an allocation",
+        about: "To all of them, unless one is named.",
+        flags: &[&[Flag::text("s", "The signal by name (default SIGKILL)."), Flag::text("task", "The task."), VERBOSE]],
+        general: true,
+        action: Action::AllocSignal,
     },
     Command {
         name: "alloc status",

@@ -125,3 +125,125 @@ fn images_are_pinned_and_collected() {
     --- exit 0
     "#);
 }
+
+#[test]
+fn files_are_listed_and_shown() {
+    let agent = Agent::start();
+    agent.at("GET /v1/allocations", 200, 5, &json!([alloc("running")]));
+    agent.at(&format!("GET /v1/allocation/{ALLOC}"), 200, 5, &alloc("running"));
+    let folder =
+        json!({"Name": "", "IsDir": true, "Size": 4096, "FileMode": "drwx--x--x", "ModTime": "2026-11-30T17:39:46.4Z"});
+    let inner = json!({"Name": "web", "IsDir": true, "Size": 4096, "FileMode": "dtrwxrwxrwx", "ModTime": "2026-11-30T17:39:46Z"});
+    let file = json!({"Name": "a.txt", "IsDir": false, "Size": 12, "FileMode": "-rw-r--r--", "ModTime": "2026-11-30T17:39:51.9Z", "ContentType": "text/plain; charset=utf-8"});
+    let call = |verb: &str| format!("GET /v1/client/fs/{verb}/{ALLOC}");
+    agent.at(&call("stat"), 200, 0, &folder).at(&call("stat"), 200, 0, &folder).at(&call("stat"), 200, 0, &file);
+    agent.at(&call("ls"), 200, 0, &json!([inner, file]));
+    agent.at(&call("cat"), 200, 0, &json!("hello\nworld\n"));
+    agent.at(&call("stream"), 200, 0, &json!("{\"Data\":\"b25lCnR3bwo=\",\"File\":\"f\",\"Offset\":8}{}"));
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "fs", "76876d46"]), @r"
+    --- stdout
+    Mode         Size     Modified Time         Name
+    dtrwxrwxrwx  4.0 KiB  2026-11-30T17:39:46Z  web/
+    -rw-r--r--   12 B     2026-11-30T17:39:51Z  a.txt
+    --- exit 0
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["fs", "-H", "76876d46", "web"]), @r"
+    --- stdout
+    Mode         Size  Modified Time         Name
+    dtrwxrwxrwx  4096  2026-11-30T17:39:46Z  web/
+    -rw-r--r--   12    2026-11-30T17:39:51Z  a.txt
+    --- exit 0
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "fs", "-stat", "76876d46", "web/a.txt"]), @r"
+    --- stdout
+    Mode        Size  Modified Time         Content Type               Name
+    -rw-r--r--  12 B  2026-11-30T17:39:51Z  text/plain; charset=utf-8  a.txt
+    --- exit 0
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "fs", "76876d46", "web/a.txt"]), @r"
+    --- stdout
+    hello
+    world
+    --- exit 0
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "fs", "-tail", "-n", "1", "76876d46", "web/a.txt"]), @r"
+    --- stdout
+    two
+    --- exit 0
+    ");
+    assert!(agent.asked().iter().any(|line| line.ends_with("path=web%2Fa.txt&offset=120&origin=end&follow=false")));
+    let gone = Agent::start();
+    gone.at("GET /v1/allocations", 200, 5, &json!([alloc("running")]));
+    gone.at(&format!("GET /v1/allocation/{ALLOC}"), 200, 5, &alloc("running"));
+    gone.at(&call("stat"), 500, 0, &json!("stat /d/none: no such file or directory"));
+    insta::assert_snapshot!(run_at(&gone.address, &["alloc", "fs", "76876d46", "none"]), @r"
+    --- stderr
+    Unexpected response code: 500 (stat /d/none: no such file or directory)
+    --- exit 1
+    ");
+}
+
+#[test]
+fn signals_and_restarts_are_silent_when_they_are_done() {
+    let agent = Agent::start();
+    let mut whole = alloc("running");
+    whole["Job"] = json!({"TaskGroups": [{"Name": "g", "Tasks": [{"Name": "a"}, {"Name": "b"}]}]});
+    agent.at("GET /v1/allocations", 200, 5, &json!([alloc("running")]));
+    agent.at(&format!("GET /v1/allocation/{ALLOC}"), 200, 5, &whole);
+    let (signal, restart) =
+        (format!("PUT /v1/client/allocation/{ALLOC}/signal"), format!("PUT /v1/client/allocation/{ALLOC}/restart"));
+    agent.at(&signal, 200, 0, &json!({"Index": 0})).at(&restart, 200, 0, &json!({"Index": 0}));
+    for words in [
+        &["alloc", "signal", "76876d46"][..],
+        &["alloc", "signal", "-s", "SIGHUP", "76876d46", "a"],
+        &["alloc", "restart", "76876d46"],
+        &["alloc", "restart", "-task", "b", "76876d46"],
+    ] {
+        assert_eq!(run_at(&agent.address, words), "--- exit 0", "{words:?}");
+    }
+    let writes: Vec<String> = agent.asked().into_iter().filter(|line| line.starts_with("PUT")).collect();
+    assert_eq!(
+        writes,
+        [
+            format!("{signal} {{\"Task\":\"\",\"Signal\":\"SIGKILL\"}}"),
+            format!("{signal} {{\"Task\":\"a\",\"Signal\":\"SIGHUP\"}}"),
+            format!("{restart} {{\"TaskName\":\"\",\"AllTasks\":false}}"),
+            format!("{restart} {{\"TaskName\":\"b\",\"AllTasks\":false}}"),
+        ]
+    );
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "signal", "76876d46", "nobody"]), @r"
+    --- stderr
+    Could not find task named: nobody, found:
+    a
+    b
+    --- exit 1
+    ");
+    insta::assert_snapshot!(run_at(&agent.address, &["alloc", "restart", "-all-tasks", "76876d46", "a"]), @r"
+    --- stderr
+    The -all-tasks option is not allowed when restarting a specific task.
+    --- exit 1
+    ");
+    let not_running = "1 error occurred:\n\t* Task not running\n\n";
+    let over = Agent::start();
+    over.at("GET /v1/allocations", 200, 5, &json!([alloc("complete")]));
+    over.at(&format!("GET /v1/allocation/{ALLOC}"), 200, 5, &whole);
+    over.at(&signal, 500, 0, &json!(not_running)).at(&restart, 500, 0, &json!(not_running));
+    insta::assert_snapshot!(run_at(&over.address, &["alloc", "restart", "76876d46"]), @r"
+    --- stderr
+    Failed to restart allocation:
+
+    Unexpected response code: 500 (1 error occurred:
+    	* Task not running
+
+    )
+    --- exit 1
+    ");
+    insta::assert_snapshot!(run_at(&over.address, &["alloc", "signal", "76876d46"]), @r"
+    --- stderr
+    Error signalling allocation: Unexpected response code: 500 (1 error occurred:
+    	* Task not running
+
+    )
+    --- exit 1
+    ");
+}

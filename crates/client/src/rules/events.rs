@@ -49,12 +49,21 @@ pub(crate) fn terminated(at: Timestamp, exit: &ExitResult) -> TaskEvent {
 
 pub(crate) fn restarting(at: Timestamp, reason: &str, delay: GoDuration) -> TaskEvent {
     let mut text = format!("Task restarting in {delay}");
-    if reason != WITHIN_POLICY {
+    if !reason.is_empty() && reason != WITHIN_POLICY {
         text = format!("{reason} - {text}");
     }
     TaskEvent::new("Restarting", at, text)
         .detail("restart_reason", reason)
         .detail("start_delay", delay.as_nanoseconds().to_string())
+}
+
+pub(crate) fn restart_signaled(at: Timestamp) -> TaskEvent {
+    let text = "User requested restart";
+    TaskEvent::new("Restart Signaled", at, text).detail("restart_reason", text)
+}
+
+pub(crate) fn signaling(at: Timestamp, signal: &str) -> TaskEvent {
+    TaskEvent::new("Signaling", at, "Task being sent a signal").detail("signal", signal)
 }
 
 pub(crate) fn not_restarting(at: Timestamp, reason: &str) -> TaskEvent {

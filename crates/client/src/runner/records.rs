@@ -92,6 +92,9 @@ pub(crate) struct TaskRecord {
     pub(crate) restarts: RestartTracker,
     /// It is to end for good, since then.
     pub(crate) kill_at: Option<Timestamp>,
+    /// A person wants it to end and to start again.
+    #[serde(default)]
+    pub(crate) restart_asked: bool,
 }
 
 impl TaskRecord {
@@ -102,6 +105,7 @@ impl TaskRecord {
             attempt: 0,
             restarts: RestartTracker::default(),
             kill_at: None,
+            restart_asked: false,
         };
         events::push(&mut record.state, events::received(now));
         record

@@ -30,6 +30,8 @@ const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     pub(crate) report: AllocationReport,
+    /// The tasks that run, with what finds them.
+    pub(crate) running: BTreeMap<String, TaskHandle>,
     /// All its tasks have ended.
     pub(crate) has_ended: bool,
     /// … and nothing of it is left but its folder and record.
@@ -42,6 +44,7 @@ impl View {
         let record = core.record();
         Self {
             report: core.report(),
+            running: core.running(),
             has_ended: core.has_ended(),
             is_over: record.ended_at.is_some() && record.forgotten,
             ended_at: record.ended_at.unwrap_or(Timestamp::NEVER),

@@ -2,8 +2,10 @@
 
 pub(crate) mod agent;
 pub(crate) mod allocations;
+pub(crate) mod ask;
 pub(crate) mod deployments;
 pub(crate) mod evaluations;
+pub(crate) mod files;
 pub(crate) mod host;
 pub(crate) mod images;
 pub(crate) mod job;

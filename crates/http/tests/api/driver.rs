@@ -23,6 +23,8 @@ pub(crate) struct Stage {
     running: Mutex<BTreeMap<TaskId, CancellationToken>>,
     has_images: bool,
     is_away: AtomicBool,
+    /// `task: signal`, as they came.
+    signals: Mutex<Vec<String>>,
 }
 
 impl Stage {
@@ -32,6 +34,7 @@ impl Stage {
             running: Mutex::default(),
             has_images,
             is_away: AtomicBool::new(false),
+            signals: Mutex::default(),
         }
     }
 
@@ -42,6 +45,10 @@ impl Stage {
     /// From now on its images cannot be asked for.
     pub(crate) fn go_away(&self) {
         self.is_away.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn signals(&self) -> Vec<String> {
+        std::mem::take(&mut *self.signals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn stopped(&self, task: &TaskId) -> CancellationToken {
@@ -55,7 +62,7 @@ impl Driver for Stage {
         "docker"
     }
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: false, exec: false, image_isolation: true, dies_with_agent: true }
+        Capabilities { send_signals: true, exec: false, image_isolation: true, dies_with_agent: true }
     }
     async fn fingerprint(&self) -> Fingerprint {
         Fingerprint {
@@ -80,7 +87,8 @@ impl Driver for Stage {
     async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
         let mut gate = self.may_start.subscribe();
         gate.wait_for(|open| *open).await.map_err(|_| DriverError::cancelled("the test is over"))?;
-        self.stopped(&request.id);
+        let running = CancellationToken::new();
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone(), running);
         let handle = TaskHandle { id: request.id, driver: "docker".to_owned(), state: Value::Null };
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         let started_at = Timestamp::from_nanoseconds(since.as_nanos().try_into().unwrap());
@@ -100,7 +108,9 @@ impl Driver for Stage {
     async fn destroy(&self, _: &TaskHandle) -> Result<(), DriverError> {
         Ok(())
     }
-    async fn signal(&self, _: &TaskHandle, _: &str) -> Result<(), DriverError> {
+    async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError> {
+        let said = format!("{}: {signal}", handle.id.task);
+        self.signals.lock().unwrap_or_else(PoisonError::into_inner).push(said);
         Ok(())
     }
     async fn forget(&self, _: AllocId, _: Timestamp) -> Result<(), DriverError> {

@@ -2,10 +2,12 @@
 //! streams, and the end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod asked;
 mod blocking;
 mod browsers;
 mod driver;
 mod errors;
+mod files;
 mod ids;
 mod images;
 mod logs;

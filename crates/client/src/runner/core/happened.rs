@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use longshore_driver::{ExitResult, Recovered, Started, TaskHandle};
 use longshore_model::{AllocNetworkStatus, Allocation, TaskEvent, TaskPhase, Timestamp};
+use longshore_values::GoDuration;
 
 use super::{Act, Action, Acts, Core, Dirs, Event, Moment, STOP_AGAIN_DELAY, StartFailure};
 use crate::rules::events;
+use crate::rules::lifecycle::Part;
 use crate::rules::restart::{AttemptEnd, RestartDecision, RestartRules};
 use crate::runner::records::{Next, Stage, StopCause, StopOrder, TaskRecord};
 
@@ -37,6 +39,7 @@ impl Core {
             Event::Told { task, event } => self.tell(&task, event),
             Event::Newer(alloc) => self.newer(alloc, now),
             Event::Stop(cause) => self.order_stop(cause, now),
+            Event::Restart { tasks } => self.order_restart(&tasks, now),
             Event::Forgotten(Ok(())) => {
                 self.forgetting.succeeded();
                 self.record.forgotten = true;
@@ -69,6 +72,24 @@ impl Core {
         if replaces && self.record.ended_at.is_none() {
             self.record.stop = Some(StopOrder { at: now, cause });
             self.step.save_record = true;
+        }
+    }
+
+    pub(super) fn order_restart(&mut self, names: &[String], now: Timestamp) {
+        if self.record.stop.is_some() {
+            return;
+        }
+        for name in names {
+            // What is said once, at the end, is not said again.
+            if self.task_spec(name).is_none_or(|spec| Part::of(spec) == Part::Poststop) {
+                continue;
+            }
+            let Some(task) = self.tasks.get_mut(name) else { continue };
+            let runs = matches!(task.stage, Stage::Running { .. });
+            if runs && task.kill_at.is_none() && !std::mem::replace(&mut task.restart_asked, true) {
+                events::push(&mut task.state, events::restart_signaled(now));
+                self.save_task(name);
+            }
         }
     }
 
@@ -180,9 +201,13 @@ impl Core {
         self.save_task(name);
         let rules = self.group.task(name).map(|task| RestartRules::of(&self.alloc.job_spec, task));
         let Some(task) = self.tasks.get_mut(name) else { return };
+        let asked = std::mem::take(&mut task.restart_asked);
         if task.kill_at.is_some() {
             events::push(&mut task.state, events::killed(now));
             return task.end(handle, false, now);
+        }
+        if asked {
+            return start_again(task, handle, "", GoDuration::ZERO, now);
         }
         let Some(rules) = rules else { return task.end(handle, true, now) };
         match task.restarts.decide(&rules, end, now, moment.chance) {
@@ -192,15 +217,7 @@ impl Core {
                 task.end(handle, true, now);
             }
             RestartDecision::Restart { reason, delay } => {
-                events::push(&mut task.state, events::restarting(now, reason, delay));
-                task.state.phase = TaskPhase::Pending;
-                task.state.restarts += 1;
-                task.state.last_restart_at = now;
-                let start_at = now.plus(delay);
-                task.stage = match handle {
-                    Some(_) => Stage::Ended { handle, next: Next::Restart(start_at) },
-                    None => Stage::Backoff { start_at },
-                };
+                start_again(task, handle, reason, delay, now);
             }
         }
     }
@@ -240,6 +257,18 @@ impl Core {
         self.moved = true;
         self.step.save_tasks.insert(name.to_owned());
     }
+}
+
+fn start_again(task: &mut TaskRecord, handle: Option<TaskHandle>, reason: &str, delay: GoDuration, now: Timestamp) {
+    events::push(&mut task.state, events::restarting(now, reason, delay));
+    task.state.phase = TaskPhase::Pending;
+    task.state.restarts += 1;
+    task.state.last_restart_at = now;
+    let start_at = now.plus(delay);
+    task.stage = match handle {
+        Some(_) => Stage::Ended { handle, next: Next::Restart(start_at) },
+        None => Stage::Backoff { start_at },
+    };
 }
 
 /// The task, if `attempt` is its present one: news of an earlier one changes nothing.

@@ -90,6 +90,10 @@ pub(crate) enum Event {
     /// The server has a newer form of the allocation.
     Newer(Arc<Allocation>),
     Stop(StopCause),
+    /// A person wants these tasks to end and to start again, whatever their restart policy.
+    Restart {
+        tasks: Vec<String>,
+    },
     Forgotten(Result<(), String>),
     /// A deadline has come.
     Woken,
@@ -255,6 +259,15 @@ impl Core {
 
     pub(crate) fn record(&self) -> &AllocRecord {
         &self.record
+    }
+
+    /// The tasks that run, with what finds them.
+    pub(crate) fn running(&self) -> BTreeMap<String, TaskHandle> {
+        let running = self.tasks.iter().filter_map(|(name, task)| match &task.stage {
+            Stage::Running { handle } => Some((name.clone(), handle.clone())),
+            Stage::Waiting | Stage::Starting | Stage::Ended { .. } | Stage::Backoff { .. } | Stage::Dead => None,
+        });
+        running.collect()
     }
 
     pub(crate) fn task_record(&self, task: &str) -> Option<&TaskRecord> {

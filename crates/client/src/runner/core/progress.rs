@@ -174,6 +174,9 @@ impl Core {
             acts.begin(Act::Stopping);
             self.step.actions.push(Action::Stop { task: name.to_owned(), attempt, handle, signal, timeout });
             self.save_task(name);
+        } else if task.restart_asked {
+            acts.begin(Act::Stopping);
+            self.step.actions.push(Action::Stop { task: name.to_owned(), attempt, handle, signal, timeout });
         }
     }
 

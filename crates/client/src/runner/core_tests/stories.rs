@@ -431,3 +431,54 @@ fn a_failed_task_is_not_healthy() {
     Alloc Unhealthy: Task not running by healthy_deadline of 5m0s
     ");
 }
+
+#[test]
+fn a_person_has_tasks_end_and_start_again() {
+    let none = longshore_model::RestartPolicy { attempts: 0, ..testing::RESTART };
+    let web = Task { restart: none, ..testing::task("web") };
+    let mut story = story(vec![web, testing::task("log")]);
+    story.deaf.push("log".to_owned());
+    story.begin();
+    story.until(3);
+    story.happen(Event::Restart { tasks: ["web", "log", "nobody"].map(str::to_owned).to_vec() });
+    story.until(4);
+    // Once is enough while the first is under way; one that is told to end for good does not come back.
+    story.happen(Event::Restart { tasks: vec!["log".to_owned()] });
+    story.stop();
+    story.until(5);
+    story.exit("log", 137);
+    insta::assert_snapshot!(story.told(), @r"
+    0 start log (1)
+    0 start web (1)
+    3 stop log within 5s
+    3 stop web within 5s
+    3 remove web
+    3 start web (2)
+    4 the server stops it
+    4 stop web within 5s
+    4 remove web
+    5 log exits with 137
+    5 remove log
+    5 forget, ended at 5
+    ");
+    insta::assert_snapshot!(story.events("web"), @r"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Started: Task started by client
+    Restart Signaled: User requested restart
+    Terminated: Exit Code: 0
+    Restarting: Task restarting in 0s
+    Started: Task started by client
+    Killing: Sent interrupt. Waiting 5s before force killing
+    Terminated: Exit Code: 0
+    Killed: Task successfully killed
+    ");
+    insta::assert_snapshot!(story.events("log"), @r"
+    Received: Task received by client
+    Task Setup: Building Task Directory
+    Started: Task started by client
+    Restart Signaled: User requested restart
+    Terminated: Exit Code: 137
+    Killed: Task successfully killed
+    ");
+}

@@ -218,7 +218,9 @@ impl World {
                 Action::Destroy { task, .. } if !matches!(self.disk.tasks[task].stage, Stage::Ended { .. }) => {
                     self.fail("R2: removed before its end was on record");
                 }
-                Action::Stop { task, .. } if self.disk.tasks[task].kill_at.is_none() => {
+                Action::Stop { task, .. }
+                    if self.disk.tasks[task].kill_at.is_none() && !self.disk.tasks[task].restart_asked =>
+                {
                     self.fail("R2: stopped without an order on record");
                 }
                 Action::Forget { .. } => {
@@ -372,6 +374,10 @@ impl World {
             5 => {
                 let event = TaskEvent::new("Driver", self.now, "a word of the driver");
                 self.happen(Event::Told { task: "a".to_owned(), event });
+            }
+            6 if self.faults && self.chance.once_in(4) => {
+                let tasks = self.containers.keys().cloned().collect();
+                self.happen(Event::Restart { tasks });
             }
             _ if self.acts.is_empty() => self.time_passes(),
             _ => {

@@ -1,0 +1,126 @@
+//! What people ask of allocations that are here: signals and restarts.
+
+use longshore_driver::TaskHandle;
+use longshore_model::AllocId;
+
+use crate::client::Client;
+use crate::clock;
+use crate::rules::events;
+use crate::runner::core::Event;
+use crate::runner::shell::View;
+
+/// What can be sent to a task, by name.
+const SIGNALS: [&str; 29] = [
+    "SIGABRT", "SIGALRM", "SIGBUS", "SIGCHLD", "SIGCONT", "SIGFPE", "SIGHUP", "SIGILL", "SIGINT", "SIGIO", "SIGIOT",
+    "SIGKILL", "SIGPIPE", "SIGPROF", "SIGQUIT", "SIGSEGV", "SIGSTOP", "SIGSYS", "SIGTERM", "SIGTRAP", "SIGTSTP",
+    "SIGTTIN", "SIGTTOU", "SIGURG", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGXCPU", "SIGXFSZ",
+];
+
+const NOT_RUNNING: &str = "Task not running";
+
+/// Why something could not be done to the tasks of an allocation. Texts are those that Nomad's clients know.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    #[error("Unknown allocation {:?}", .0.to_string())]
+    UnknownAllocation(AllocId),
+    #[error("{0}")]
+    UnknownTask(String),
+    /// Of one task or several; each with its own text.
+    #[error("{}", list(.0))]
+    Tasks(Vec<String>),
+}
+
+fn list(errors: &[String]) -> String {
+    let head =
+        if errors.len() == 1 { "1 error occurred:".to_owned() } else { format!("{} errors occurred:", errors.len()) };
+    let lines: String = errors.iter().map(|error| format!("\t* {error}\n")).collect();
+    format!("{head}\n{lines}\n")
+}
+
+impl Client {
+    /// Sends a signal to one task, or to all of the allocation's.
+    ///
+    /// # Errors
+    /// When the allocation is not here, has no such task, or a task did not get the signal; the others did.
+    pub async fn signal(&self, alloc: AllocId, task: Option<&str>, signal: &str) -> Result<(), AskError> {
+        let view = self.asked(alloc)?;
+        let names = names(&view, task, |_| "Task not found".to_owned())?;
+        let word = signal.to_uppercase();
+        let mut errors = Vec::new();
+        for name in names {
+            let outcome = match (SIGNALS.contains(&word.as_str()), view.running.get(&name)) {
+                (_, None) => Err(NOT_RUNNING.to_owned()),
+                (false, _) => Err(format!("failed to parse signal: {}", no_signal(signal))),
+                (true, Some(handle)) => self.send(alloc, &name, handle, &word).await,
+            };
+            if let Err(why) = outcome {
+                errors.push(format!("Failed to signal task: {name}, err: {why}"));
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(AskError::Tasks(errors)) }
+    }
+
+    async fn send(&self, alloc: AllocId, name: &str, handle: &TaskHandle, signal: &str) -> Result<(), String> {
+        let driver = self.driver_of(handle).ok_or_else(|| format!("driver `{}` is not on this node", handle.driver))?;
+        if !driver.capabilities().send_signals {
+            return Err(format!("driver `{}` sends no signals", handle.driver));
+        }
+        self.tell(alloc, Event::Told { task: name.to_owned(), event: events::signaling(clock::now(), signal) });
+        driver.signal(handle, signal).await.map_err(|error| error.full_text())
+    }
+
+    /// Ends a task, or all that run, and has them start again whatever their restart policy.
+    ///
+    /// # Errors
+    /// When the allocation is not here, has no such task, or nothing of it runs.
+    pub fn restart(&self, alloc: AllocId, task: Option<&str>) -> Result<(), AskError> {
+        let view = self.asked(alloc)?;
+        let mut tasks = names(&view, task, |name| format!("Could not find task runner for task: {name}"))?;
+        tasks.retain(|name| view.running.contains_key(name));
+        match (tasks.is_empty(), task) {
+            (true, Some(_)) => Err(AskError::UnknownTask(NOT_RUNNING.to_owned())),
+            (true, None) => Err(AskError::Tasks(vec![NOT_RUNNING.to_owned()])),
+            (false, _) => {
+                self.tell(alloc, Event::Restart { tasks });
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether an allocation is here, running or over.
+    pub fn has_allocation(&self, alloc: AllocId) -> bool {
+        self.view(alloc).is_some()
+    }
+
+    fn asked(&self, alloc: AllocId) -> Result<View, AskError> {
+        self.view(alloc).ok_or(AskError::UnknownAllocation(alloc))
+    }
+}
+
+/// The task that is meant, or all of them.
+fn names(view: &View, task: Option<&str>, unknown: impl Fn(&str) -> String) -> Result<Vec<String>, AskError> {
+    let all = &view.report.task_states;
+    match task {
+        None => Ok(all.keys().cloned().collect()),
+        Some(name) if all.contains_key(name) => Ok(vec![name.to_owned()]),
+        Some(name) => Err(AskError::UnknownTask(unknown(name))),
+    }
+}
+
+fn no_signal(name: &str) -> String {
+    let known: Vec<String> = SIGNALS.iter().map(|signal| format!("{signal:?}")).collect();
+    format!("invalid signal {name:?} - valid signals are [{}]", known.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_listed_as_clients_know_them() {
+        let one = AskError::Tasks(vec![NOT_RUNNING.to_owned()]);
+        assert_eq!(one.to_string(), "1 error occurred:\n\t* Task not running\n\n");
+        let two = AskError::Tasks(vec!["a".to_owned(), "b".to_owned()]);
+        assert_eq!(two.to_string(), "2 errors occurred:\n\t* a\n\t* b\n\n");
+    }
+}

@@ -1,0 +1,90 @@
+//! Signals and restarts, asked of the node.
+
+use axum::body::Body;
+use serde_json::{Value, json};
+
+use crate::world::{World, shop};
+
+const UNKNOWN: &str = "12345678-abcd-efab-cdef-123456789abc";
+
+async fn world() -> (World, String) {
+    let world = World::new().await;
+    world.run(&shop("web")).await;
+    world.all_run().await;
+    let alloc = world.allocations("web").await[0]["ID"].as_str().unwrap().to_owned();
+    (world, format!("/v1/client/allocation/{alloc}"))
+}
+
+#[tokio::test]
+async fn signals_reach_tasks_by_name() {
+    let (world, path) = world().await;
+    let signal = format!("{path}/signal");
+    for (body, expected) in [
+        (json!({"Task": "", "Signal": "SIGUSR1"}), "httpd: SIGUSR1"),
+        (json!({"Task": "httpd", "Signal": "sighup"}), "httpd: SIGHUP"),
+    ] {
+        assert_eq!(world.put(&signal, &body).await.json(), json!({"Index": 0}));
+        assert_eq!(world.driver.signals(), [expected]);
+    }
+    let refused = world.put(&signal, &json!({"Signal": "SIGNOPE"})).await;
+    let text = refused.text();
+    let head = "1 error occurred:\n\t* Failed to signal task: httpd, err: failed to parse signal: invalid signal \"SIGNOPE\" - valid signals are [\"SIGABRT\" ";
+    assert!(refused.status == 500 && text.starts_with(head) && text.ends_with("\"SIGXFSZ\"]\n\n"), "{text}");
+    let unknown_task = world.put(&signal, &json!({"Task": "nobody", "Signal": "SIGHUP"})).await;
+    assert_eq!((unknown_task.status, unknown_task.text().as_str()), (500, "Task not found"));
+    let no_body = world.ask("PUT", &signal, Body::empty()).await;
+    assert_eq!((no_body.status, no_body.text().as_str()), (400, "Failed to decode body: Request body is empty"));
+    let unknown = world.put(&format!("/v1/client/allocation/{UNKNOWN}/signal"), &json!({"Signal": "SIGHUP"})).await;
+    assert_eq!((unknown.status, unknown.text()), (404, format!("Unknown allocation {UNKNOWN:?}")));
+    assert_eq!(world.driver.signals(), Vec::<String>::new());
+    world.close().await;
+}
+
+async fn until_restarts(world: &World, path: &str, count: u64) -> Value {
+    let path = path.replace("/v1/client", "/v1");
+    let mut index = 0;
+    loop {
+        let answer = world.get(&format!("{path}?index={index}&wait=30s")).await;
+        let task = &answer.json()["TaskStates"]["httpd"];
+        if task["Restarts"] == count && task["State"] == "running" {
+            return task.clone();
+        }
+        index = answer.index();
+    }
+}
+
+#[tokio::test]
+async fn tasks_end_and_start_again_whatever_their_policy() {
+    let (world, path) = world().await;
+    let restart = format!("{path}/restart");
+    assert_eq!(world.put(&restart, &json!({"TaskName": "httpd"})).await.json(), json!({"Index": 0}));
+    until_restarts(&world, &path, 1).await;
+    assert_eq!(world.ask("PUT", &restart, Body::empty()).await.json(), json!({"Index": 0}));
+    let task = until_restarts(&world, &path, 2).await;
+    let kinds: Vec<&str> =
+        task["Events"].as_array().unwrap().iter().map(|event| event["Type"].as_str().unwrap()).collect();
+    let tail = ["Started", "Restart Signaled", "Terminated", "Restarting", "Started"];
+    assert_eq!(kinds[kinds.len() - 5..], tail, "{kinds:?}");
+    let unknown_task = world.put(&restart, &json!({"TaskName": "nobody"})).await;
+    let expected = "Could not find task runner for task: nobody";
+    assert_eq!((unknown_task.status, unknown_task.text().as_str()), (500, expected));
+    let unknown = world.put(&format!("/v1/client/allocation/{UNKNOWN}/restart"), &json!({})).await;
+    assert_eq!((unknown.status, unknown.text()), (404, format!("Unknown allocation {UNKNOWN:?}")));
+    // Any method will do, and what has ended for good does not come back.
+    let id = path.rsplit('/').next().unwrap();
+    world.put(&format!("/v1/allocation/{id}/stop"), &json!({})).await.json();
+    let mut index = 0;
+    loop {
+        let answer = world.get(&format!("/v1/allocation/{id}?index={index}&wait=30s")).await;
+        if answer.json()["ClientStatus"] == "complete" {
+            break;
+        }
+        index = answer.index();
+    }
+    let over = world.get(&restart).await;
+    assert_eq!((over.status, over.text().as_str()), (500, "1 error occurred:\n\t* Task not running\n\n"));
+    let over = world.put(&format!("{path}/signal"), &json!({"Signal": "SIGHUP"})).await;
+    let expected = "1 error occurred:\n\t* Failed to signal task: httpd, err: Task not running\n\n";
+    assert_eq!((over.status, over.text().as_str()), (500, expected));
+    world.close().await;
+}
