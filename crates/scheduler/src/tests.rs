@@ -147,11 +147,11 @@ fn a_missing_driver_and_a_foreign_datacenter_exclude() {
     world.register(&web);
     assert_eq!(world.settle(&web).evaluation.failed_groups["web"].constraint_filtered["missing drivers"], 1);
     let mut far = job("far", JobType::Service, 1);
-    far.datacenters = vec!["dc9".to_owned()];
+    far.datacenters = vec!["dc9".to_owned(), "eu-*".to_owned()];
     world.register(&far);
     let metric = world.settle(&far).evaluation.failed_groups["web"].clone();
     assert_eq!((metric.nodes_evaluated, metric.nodes_in_pool), (0, 1));
-    assert!(metric.nodes_available.is_empty());
+    assert_eq!(metric.nodes_available, BTreeMap::from([("dc9".to_owned(), 0)]));
 }
 
 #[test]

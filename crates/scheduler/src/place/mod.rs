@@ -51,7 +51,9 @@ pub(crate) struct Stack<'a> {
 impl<'a> Stack<'a> {
     pub(crate) fn new(state: &'a State, evaluation: &'a Evaluation, job: &'a Arc<Job>, stops: &[AllocStop]) -> Self {
         let datacenters: Vec<Glob> = job.datacenters.iter().map(Glob::new).collect();
-        let (mut nodes_in_pool, mut nodes_available) = (0, BTreeMap::new());
+        // One that is named and has no node is told as such.
+        let named = job.datacenters.iter().filter(|name| !name.contains('*')).map(|name| (name.clone(), 0));
+        let (mut nodes_in_pool, mut nodes_available) = (0, named.collect::<BTreeMap<String, u32>>());
         let mut candidates = Vec::new();
         for node in state.nodes() {
             if job.node_pool != "all" && node.node_pool != job.node_pool {
