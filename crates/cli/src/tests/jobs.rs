@@ -110,3 +110,32 @@ fn an_example_job_is_written_once_and_can_be_read() {
     assert!(run_at("http://127.0.0.1:1", &["run", "-output", &path]).ends_with("--- exit 0"));
     std::fs::remove_file(&path).unwrap();
 }
+
+#[test]
+fn ids_reach_the_agent_as_they_are_written() {
+    for (id, path) in [
+        ("..", ".."),
+        ("a/../b", "a%2F..%2Fb"),
+        ("a/plan", "a%2Fplan"),
+        ("%2F", "%252F"),
+        ("a?b#c&d=e", "a%3Fb%23c%26d%3De"),
+        ("a+b", "a%2Bb"),
+        ("-detach", "-detach"),
+        ("日本", "%E6%97%A5%E6%9C%AC"),
+    ] {
+        let agent = Agent::start();
+        agent.at("GET /v1/jobs", 200, 5, &json!([{"ID": id, "Name": id}]));
+        let lines = [("stop", "DELETE"), ("history", "GET"), ("inspect", "GET"), ("status", "GET")];
+        for (command, method) in lines {
+            let told = run_at(&agent.address, &["job", command, "--", id]);
+            let asked = agent.asked();
+            assert!(asked[0].starts_with(&format!("GET /v1/jobs?prefix={path}")), "{command} {id}: {asked:?} {told}");
+            let of_job = format!("{method} /v1/job/{path}");
+            let reached = |line: &&String| {
+                line.strip_prefix(&of_job).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+            };
+            assert!(asked.iter().any(|line| reached(&line)), "{command} {id}: {asked:?} {told}");
+            agent.asked.lock().unwrap().clear();
+        }
+    }
+}
