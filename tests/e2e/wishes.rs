@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use longshore_harness::{Agent, Fault, eventually};
+use longshore_harness::{
+    Agent, CountingProxy, Engine, EngineSetup, Fault, Image, ImageSetup, Registry, Run, eventually,
+};
 use serde_json::Value;
 
 use crate::support::*;
@@ -108,7 +110,11 @@ fn what_runs_goes_on_until_a_slow_registry_has_given_the_image() {
     submit(&agent, &Job { image: slow.clone(), ..job });
     wait_waiting(&agent, "front", &slow);
     eventually(SOON, "the pull to hang", || {
-        if machine.proxy.seen_of("shop/slow").iter().any(|it| it.is_blob()) { Ok(()) } else { Err("no blob yet".to_owned()) }
+        if machine.proxy.seen_of("shop/slow").iter().any(|it| it.is_blob()) {
+            Ok(())
+        } else {
+            Err("no blob yet".to_owned())
+        }
     })
     .unwrap();
     assert_eq!(containers(&machine, &running), before, "nothing was stopped");
@@ -182,4 +188,32 @@ fn an_agent_that_was_killed_goes_on_with_the_wish() {
     stop_job(&machine, &agent, "front");
     wait_nothing_left(&machine, &agent, &slow);
     machine.wait_image_gone(Duration::from_secs(60), &name);
+}
+
+#[test]
+fn an_image_that_does_not_fit_on_the_disk_fails_the_deployment_and_stops_nothing() {
+    let run = Run::start().unwrap();
+    let disk = EngineSetup { disk_bytes: Some(64 << 20), ..EngineSetup::default() };
+    let engine = Engine::start_with(&run, disk).unwrap();
+    let registry = Registry::start(&engine).unwrap();
+    let proxy = CountingProxy::start(&engine, &registry).unwrap();
+    let machine = Machine { proxy, registry, engine, run };
+    let agent = machine.agent(AGENT);
+    let (_, name) = machine.push("shop/front");
+    let big = Image::build(&ImageSetup { padding_bytes: 80 << 20, ..ImageSetup::default() }).unwrap();
+    machine.registry.push(&big, "shop/big", "1").unwrap();
+    let big = machine.name("shop/big");
+    let job = Job::new("front", &name).config("image_pull_timeout = \"10s\"");
+    run_job(&agent, &job);
+    let running = wait_running(&agent, "front", 1);
+    let before = containers(&machine, &running);
+
+    submit(&agent, &Job { image: big.clone(), ..job });
+    let failed = wait_deployment(&agent, "front", "failed");
+    let why = text(&failed, "StatusDescription");
+    assert!(why.starts_with(&format!("Failed due to image {big} on node ")), "{why}");
+    assert!(why.contains("no space left"), "{why}");
+    assert_eq!(wait_running(&agent, "front", 1), running);
+    assert_eq!(containers(&machine, &running), before);
+    wait_nothing_left(&machine, &agent, &big);
 }
