@@ -103,6 +103,6 @@ pub struct CheckRestart {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct ServiceWeights {
-    pub passing: i64,
-    pub warning: i64,
+    pub passing: Option<i64>,
+    pub warning: Option<i64>,
 }

@@ -1,7 +1,7 @@
 //! What a job may ask for and this version does not act on. Each is refused by the path to its block, in the form
 //! `group "web" → task "server" → artifact`, so that whoever has the file can show the line.
 
-use longshore_api::{Job, NetworkResource, Service, Task, TaskGroup};
+use longshore_api::{Consul, Job, NetworkResource, Service, Task, TaskGroup};
 
 use crate::fault::Fault;
 
@@ -33,6 +33,7 @@ pub(crate) fn refusals(job: &Job) -> Vec<Fault> {
     refused.when(job.periodic.is_some(), "", "periodic");
     refused.when(job.parameterized_job.is_some(), "", "parameterized");
     refused.when(job.multiregion.is_some(), "", "multiregion");
+    refused.when(job.ui.is_some(), "", "ui");
     for group in &job.task_groups {
         of_group(group, &mut refused);
     }
@@ -47,12 +48,15 @@ fn of_group(group: &TaskGroup, refused: &mut Refusals) {
         refused.when(update.auto_promote == Some(true), &update_path, "auto_promote");
     }
     refused.when(group.scaling.is_some(), &path, "scaling");
-    refused.when(group.consul.as_ref().is_some_and(|consul| !consul.namespace.is_empty()), &path, "consul");
+    refused.when(group.consul.as_ref().is_some_and(asks_consul), &path, "consul");
     for name in group.volumes.keys() {
         refused.when(true, &path, &format!("volume {name:?}"));
     }
     refused.when(group.stop_after_client_disconnect.is_some(), &path, "stop_after_client_disconnect");
     refused.when(group.max_client_disconnect.is_some(), &path, "max_client_disconnect");
+    refused.when(group.disconnect.is_some(), &path, "disconnect");
+    refused.when(group.prevent_reschedule_on_lost == Some(true), &path, "prevent_reschedule_on_lost");
+    refused.when(group.max_run_duration.is_some(), &path, "max_run_duration");
     if let Some(disk) = &group.ephemeral_disk {
         let disk_path = format!("{path} → ephemeral_disk");
         refused.when(disk.sticky == Some(true), &disk_path, "sticky");
@@ -69,6 +73,10 @@ fn of_group(group: &TaskGroup, refused: &mut Refusals) {
     }
 }
 
+fn asks_consul(consul: &Consul) -> bool {
+    [&consul.namespace, &consul.cluster, &consul.partition].iter().any(|text| !text.is_empty())
+}
+
 fn of_network(network: &NetworkResource, path: &str, refused: &mut Refusals) {
     if !matches!(network.mode.as_str(), "" | "host") {
         let why =
@@ -77,10 +85,16 @@ fn of_network(network: &NetworkResource, path: &str, refused: &mut Refusals) {
     }
     refused.when(!network.hostname.is_empty(), path, "hostname");
     refused.when(network.dns.is_some(), path, "dns");
+    refused.when(network.cni.is_some(), path, "cni");
+    for port in network.reserved_ports.iter().chain(&network.dynamic_ports) {
+        refused.when(port.ignore_collision, &format!("{path} → port {:?}", port.label), "ignore_collision");
+    }
 }
 
 fn of_service(service: &Service, path: &str, refused: &mut Refusals) {
-    refused.when(service.connect.is_some(), &format!("{path} → service"), "connect");
+    let path = format!("{path} → service");
+    refused.when(service.connect.is_some(), &path, "connect");
+    refused.when(service.identity.is_some(), &path, "identity");
 }
 
 fn of_task(task: &Task, path: &str, refused: &mut Refusals) {
@@ -94,8 +108,17 @@ fn of_task(task: &Task, path: &str, refused: &mut Refusals) {
         (!task.scaling_policies.is_empty(), "scaling"),
         (task.identity.as_ref().is_some_and(|identity| identity.env || identity.file), "identity"),
         (!task.kind.is_empty(), "kind"),
+        (!task.identities.is_empty(), "identity"),
+        (task.schedule.is_some(), "schedule"),
+        (task.consul.as_ref().is_some_and(asks_consul), "consul"),
     ] {
         refused.when(asked, path, block);
+    }
+    for action in &task.actions {
+        refused.when(true, path, &format!("action {:?}", action.name));
+    }
+    for secret in &task.secrets {
+        refused.when(true, path, &format!("secret {:?}", secret.name));
     }
     if let Some(resources) = &task.resources {
         let resources_path = format!("{path} → resources");
@@ -104,6 +127,9 @@ fn of_task(task: &Task, path: &str, refused: &mut Refusals) {
             refused.when(true, &resources_path, &format!("device {:?}", device.name));
         }
         refused.when(!resources.networks.is_empty(), &resources_path, "network");
+        let numa = resources.numa.as_ref();
+        refused.when(numa.is_some_and(|numa| numa.affinity != "none"), &resources_path, "numa");
+        refused.when(resources.secrets_mb.is_some(), &resources_path, "secrets");
     }
     for service in &task.services {
         of_service(service, path, refused);

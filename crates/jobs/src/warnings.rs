@@ -5,6 +5,14 @@ use crate::fault::Fault;
 /// What is accepted but not as it may seem.
 pub(crate) fn warnings(job: &Job) -> Vec<String> {
     let mut warnings = Vec::new();
+    if job.periodic.as_ref().and_then(|periodic| periodic.spec.as_deref()).is_some_and(|spec| !spec.is_empty()) {
+        warnings.push("cron is deprecated and may be removed in a future release. Use crons instead".to_owned());
+    }
+    let promotes = |group: &TaskGroup| group.update.as_ref().and_then(|update| update.auto_promote) == Some(true);
+    let promoting = job.task_groups.iter().filter(|group| promotes(group)).count();
+    if promoting > 0 && promoting < job.task_groups.len() {
+        warnings.push("auto_promote must be true for all groups to enable automatic promotion".to_owned());
+    }
     for group in &job.task_groups {
         let name = group.name.as_deref().unwrap_or_default();
         if let Some(warning) = Fault::nested(format!("Group {name:?} has warnings: "), of_group(group)) {
@@ -49,6 +57,21 @@ fn of_group(group: &TaskGroup) -> Vec<Fault> {
     }
     for task in &group.tasks {
         let iops = task.resources.as_ref().and_then(|resources| resources.iops).unwrap_or(0);
+        let has_network = task.resources.as_ref().is_some_and(|resources| !resources.networks.is_empty());
+        if has_network {
+            faults.push(Fault::plain(format!(
+                "Task {:?}: task network resources have been deprecated as of Nomad 0.12.0. Please configure \
+                 networking via group network block.",
+                task.name
+            )));
+        }
+        if task.templates.iter().any(|template| template.vault_grace.is_some_and(|grace| !grace.is_zero())) {
+            faults.push(Fault::plain(format!(
+                "Task {:?}: VaultGrace has been deprecated as of Nomad 0.11 and ignored since Vault 0.5. Please remove \
+                 VaultGrace / vault_grace from template block.",
+                task.name
+            )));
+        }
         if iops > 0 {
             faults.push(Fault::plain(format!(
                 "Task {:?}: IOPS has been deprecated as of Nomad 0.9.0. Please remove IOPS from resource block.",

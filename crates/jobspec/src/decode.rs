@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::SEPARATOR;
 use crate::evaluate::{Evaluator, Outcome, Scope, Trouble};
-use crate::schema::{Body, Fields, Kind, Nested, Shape};
+use crate::schema::{Body, Fields, JOB, Kind, Nested, Shape};
 use crate::suggest::nearest;
 use crate::value::Value;
 
@@ -469,7 +469,7 @@ fn join(path: &str, next: &str) -> String {
 
 fn label_error(name: &str, wanted: usize, given: usize) -> Diagnostic {
     match (wanted, given) {
-        (0, _) => Diagnostic::error(format!("a {name} block takes no label")),
+        (0, _) => Diagnostic::error(format!("{name} takes no label")),
         (_, 0) => Diagnostic::error(format!("the {name} block has no label")).hint(format!("write `{name} \"…\" {{`")),
         _ => Diagnostic::error(format!("a {name} block takes {wanted} label, {given} are given")),
     }
@@ -477,10 +477,12 @@ fn label_error(name: &str, wanted: usize, given: usize) -> Diagnostic {
 
 fn unknown_name(schema: &'static Body, name: &str, what: &str) -> Diagnostic {
     let told = Diagnostic::error(format!("there is no {what} {name:?} in {}", schema.name));
-    let inner = schema.all_nested().find(|nested| nested.body.names().any(|known| known == name));
-    match (nearest(name, schema.names()), inner) {
-        (Some(near), _) => told.hint(format!("did you mean {near:?}?")),
-        (None, Some(inner)) => told.hint(format!("{name:?} belongs in the block {:?}", inner.name)),
-        (None, None) => told,
+    let is_block = what == "block";
+    if let Some(near) = nearest(name, schema.names()) {
+        return told.hint(format!("did you mean {near:?}?"));
+    }
+    match schema.home_of(name, is_block).or_else(|| JOB.home_of(name, is_block)) {
+        Some(home) => told.hint(format!("{name:?} belongs in the block {home:?}")),
+        None => told,
     }
 }

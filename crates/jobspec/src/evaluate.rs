@@ -51,11 +51,12 @@ pub(crate) struct Budget {
     work: Cell<u64>,
     seed: Option<[u8; 32]>,
     drawn: Cell<u64>,
+    end_is_told: Cell<bool>,
 }
 
 impl Budget {
     pub(crate) fn new(seed: Option<[u8; 32]>) -> Self {
-        Self { work: Cell::new(WORK_MAX), seed, drawn: Cell::new(0) }
+        Self { work: Cell::new(WORK_MAX), seed, drawn: Cell::new(0), end_is_told: Cell::new(false) }
     }
 
     /// Bytes that nobody can foresee who does not know the seed; others at each call.
@@ -64,6 +65,10 @@ impl Budget {
         let drawn = self.drawn.get();
         self.drawn.set(drawn.wrapping_add(1));
         Ok(Sha256::new().chain_update(seed).chain_update(drawn.to_be_bytes()).finalize().into())
+    }
+
+    fn is_spent(&self) -> bool {
+        self.work.get() == 0
     }
 
     pub(crate) fn charge(&self, units: usize) -> Result<(), String> {
@@ -125,8 +130,8 @@ pub(crate) struct Evaluator<'a> {
     pub(crate) files: Option<&'a dyn Files>,
     pub(crate) warnings: RefCell<Vec<Diagnostic>>,
     locals: RefCell<BTreeMap<String, Local<'a>>>,
-    /// Why local values have none, until it is told: an expression that tries one and goes on must not hide it.
-    pub(crate) local_faults: RefCell<Vec<Diagnostic>>,
+    /// What no `try` or `can` may hide, until it is told: local values that fail, and the end of the work.
+    pub(crate) faults: RefCell<Vec<Diagnostic>>,
     depth: Cell<u32>,
 }
 
@@ -140,7 +145,7 @@ impl<'a> Evaluator<'a> {
             files,
             warnings: RefCell::new(Vec::new()),
             locals: RefCell::new(BTreeMap::new()),
-            local_faults: RefCell::new(Vec::new()),
+            faults: RefCell::new(Vec::new()),
             depth: Cell::new(0),
         }
     }
@@ -166,8 +171,16 @@ impl<'a> Evaluator<'a> {
         self.at(span, Diagnostic::error(summary))
     }
 
+    /// That there is no work left is told once, whatever tries to go on.
     pub(crate) fn charge(&self, span: Option<Range<usize>>, units: usize) -> Outcome<()> {
-        self.budget.charge(units).map_err(|why| self.fail(span, why))
+        self.budget.charge(units).map_err(|why| {
+            if !self.budget.end_is_told.replace(true)
+                && let Trouble::New(told) = self.fail(span, why)
+            {
+                self.faults.borrow_mut().push(*told);
+            }
+            Trouble::Told
+        })
     }
 
     pub(crate) fn evaluate(&self, expression: &Expression, scope: &Rc<Scope>) -> Outcome<Value> {
@@ -200,7 +213,7 @@ impl<'a> Evaluator<'a> {
             }
             Expression::Object(object) => self.object(object, scope),
             Expression::StringTemplate(template) => self.quoted_template(template, scope),
-            Expression::HeredocTemplate(heredoc) => self.template_text(&heredoc.template, scope).map(Value::from),
+            Expression::HeredocTemplate(heredoc) => self.heredoc(heredoc, scope).map(Value::from),
             Expression::Parenthesis(inner) => self.evaluate(inner.inner(), scope),
             Expression::Variable(name) => Ok(self.name(name, expression, scope)),
             Expression::Conditional(conditional) => self.conditional(conditional, scope),
@@ -317,6 +330,10 @@ impl<'a> Evaluator<'a> {
                 told.hint = hint;
                 self.at(call.name.name.span().or_else(|| expression.span()), told)
             }
+            functions::Problem::Failed(_) if self.budget.is_spent() => {
+                // The function has used up the work: told as the end of it, not as the function's failure.
+                self.charge(expression.span(), 1).err().unwrap_or(Trouble::Told)
+            }
             functions::Problem::Failed(why) => self.fail(expression.span(), format!("{name}: {why}")),
         })
     }
@@ -389,7 +406,12 @@ impl<'a> Evaluator<'a> {
         match state {
             Some(Local::Done(value)) => Ok(value),
             Some(Local::Failed) => Err(Trouble::Told),
-            Some(Local::UnderWay) => Err(self.fail(expression.span(), format!("local.{name} depends on itself"))),
+            Some(Local::UnderWay) => {
+                if let Trouble::New(told) = self.fail(expression.span(), format!("local.{name} depends on itself")) {
+                    self.faults.borrow_mut().push(*told);
+                }
+                Err(Trouble::Told)
+            }
             Some(Local::Waiting(waiting)) => {
                 self.locals.borrow_mut().insert(name.to_owned(), Local::UnderWay);
                 let outcome = self.evaluate(waiting, &Rc::default());
@@ -397,7 +419,7 @@ impl<'a> Evaluator<'a> {
                 self.locals.borrow_mut().insert(name.to_owned(), state);
                 outcome.map_err(|trouble| {
                     if let Trouble::New(diagnostic) = trouble {
-                        self.local_faults.borrow_mut().push(*diagnostic);
+                        self.faults.borrow_mut().push(*diagnostic);
                     }
                     Trouble::Told
                 })

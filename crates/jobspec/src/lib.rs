@@ -7,8 +7,10 @@
 
 mod decode;
 mod evaluate;
+mod format;
 mod functions;
 mod json;
+mod mistakes;
 mod number;
 mod operators;
 pub mod reference;
@@ -29,6 +31,8 @@ use hcl_edit::Span;
 use hcl_edit::structure::{Block, Body, Structure};
 use longshore_api::Job;
 use longshore_values::{Diagnostic, Place};
+
+pub use format::format;
 
 use decode::Decoder;
 use evaluate::{Budget, Evaluator};
@@ -146,7 +150,9 @@ pub struct ParseError {
 impl ParseError {
     /// Names the file where no place does.
     fn within(mut self, file: &str) -> Self {
-        for diagnostic in self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.place.is_none()) {
+        let names_no_file =
+            |diagnostic: &&mut Diagnostic| diagnostic.place.is_none() && !diagnostic.summary.starts_with(file);
+        for diagnostic in self.diagnostics.iter_mut().filter(names_no_file) {
             diagnostic.summary = format!("{file}: {}", diagnostic.summary);
         }
         self
@@ -179,8 +185,11 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
     }
     let source = Source::new(input.file, input.text.trim_start_matches('\u{feff}'));
     if source.text.trim_start().starts_with('{') {
-        return match json::read(input.file, &source.text).map_err(|why| ParseError::from(*why))? {
-            json::Document::Api(job) => finished(job, BTreeMap::new(), Vec::new()),
+        let read = json::read(input.file, &source.text);
+        return match read.map_err(|why| ParseError::from(*why).within(input.file))? {
+            json::Document::Api(job) => {
+                finished(job, BTreeMap::new(), Vec::new()).map_err(|error| error.within(input.file))
+            }
             // What was written in JSON has no places: the source is empty, so that none are told.
             json::Document::File(body) => {
                 read_body(&body, &Source::new(input.file, ""), input).map_err(|error| error.within(input.file))
@@ -218,6 +227,7 @@ fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, 
         variables::add_locals(&evaluator, block, &mut diagnostics);
     }
     variables::check_locals(&evaluator, &mut diagnostics);
+    diagnostics.append(&mut evaluator.faults.borrow_mut());
     let job = match jobs.as_slice() {
         [job] => *job,
         [] => {
@@ -236,6 +246,7 @@ fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, 
     let mut fields = decoder.top_block(&schema::JOB, job, "ID");
     let places = std::mem::take(&mut decoder.places);
     diagnostics.append(&mut decoder.diagnostics);
+    diagnostics.append(&mut evaluator.faults.borrow_mut());
     if !diagnostics.is_empty() {
         return Err(ParseError { diagnostics });
     }
@@ -267,19 +278,14 @@ fn misplaced(source: &Source, name: &str, span: Option<std::ops::Range<usize>>, 
     let told = Diagnostic::error(format!("there is no {what} {name:?} at the top of a job file"));
     let told = match nearest(name, ["job", "variable", "variables", "locals"]) {
         Some(near) => told.hint(format!("did you mean {near:?}?")),
-        None if schema::JOB.names().any(|known| known == name) => {
-            told.hint(format!("{name:?} belongs in the block \"job\""))
-        }
-        None => told.hint("a job file holds job, variable, variables and locals blocks"),
+        None => match schema::JOB.home_of(name, what == "block") {
+            Some(home) => told.hint(format!("{name:?} belongs in the block {home:?}")),
+            None => told.hint("a job file holds job, variable, variables and locals blocks"),
+        },
     };
     placed(source, span, told)
 }
 
 fn syntax_error(source: &Source, why: &hcl_edit::parser::Error) -> Diagnostic {
-    let offset = why.location().offset();
-    let place = source.place(offset..offset + 1);
-    let open_quote = place.line_text.matches('"').count() % 2 == 1;
-    let told = Diagnostic::error(format!("syntax error: {}", why.message()));
-    let told = if open_quote { told.hint("is a closing quote missing on this line?") } else { told };
-    told.at(place)
+    mistakes::of_syntax(source, why.location().offset(), why.message())
 }

@@ -37,6 +37,11 @@ impl Source {
         }
     }
 
+    /// The byte at which a line begins, counted from 1.
+    pub(crate) fn line_start(&self, line: usize) -> usize {
+        self.line_starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
+    }
+
     pub(crate) fn slice(&self, span: Range<usize>) -> Option<&str> {
         self.text.get(span)
     }

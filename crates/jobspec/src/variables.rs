@@ -97,7 +97,7 @@ pub(crate) fn check_locals(evaluator: &Evaluator<'_>, diagnostics: &mut Vec<Diag
         if let Err(trouble) = evaluator.local(&name, &Expression::null()) {
             tell(trouble, diagnostics);
         }
-        diagnostics.append(&mut evaluator.local_faults.borrow_mut());
+        diagnostics.append(&mut evaluator.faults.borrow_mut());
     }
 }
 
@@ -267,10 +267,14 @@ fn read_expression(source: &Source, budget: &Budget, else_text: bool) -> Result<
         Err(_) if else_text => return Ok(Value::text(source.text.as_str())),
         Err(why) => return Err(Box::new(crate::syntax_error(source, &why))),
     };
-    match Evaluator::new(source, budget, None).evaluate(&expression, &Rc::default()) {
+    let evaluator = Evaluator::new(source, budget, None);
+    match evaluator.evaluate(&expression, &Rc::default()) {
         Ok(value) => Ok(value),
         Err(Trouble::New(diagnostic)) => Err(diagnostic),
-        Err(Trouble::Told) => Err(Box::new(Diagnostic::error(format!("{} has no value", source.file)))),
+        Err(Trouble::Told) => {
+            let told = evaluator.faults.borrow_mut().pop();
+            Err(Box::new(told.unwrap_or_else(|| Diagnostic::error(format!("{} has no value", source.file)))))
+        }
     }
 }
 
@@ -348,6 +352,7 @@ fn read_file(
             None => {}
         }
     }
+    diagnostics.append(&mut evaluator.faults.borrow_mut());
 }
 
 fn validate(evaluator: &Evaluator<'_>, one: &Declared<'_>, block: &Block, diagnostics: &mut Vec<Diagnostic>) {

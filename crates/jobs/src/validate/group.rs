@@ -1,7 +1,7 @@
 use longshore_api::{Job, TaskGroup};
 use longshore_values::GoDuration;
 
-use super::{Faults, network, placement, policies, repeated, service, task};
+use super::{Faults, access, network, placement, policies, repeated, service, storage, task};
 use crate::fault::Fault;
 
 /// The most allocations of one group, as Nomad 2.0 limits them.
@@ -63,6 +63,13 @@ pub(super) fn group(job: &Job, group: &TaskGroup) -> Vec<Fault> {
     faults.when(group.shutdown_delay.is_some_and(GoDuration::is_negative), || {
         "ShutdownDelay must be a positive value".to_owned()
     });
+    faults.when(stop_after.is_some_and(|span| span <= GoDuration::ZERO), || {
+        "stop_after_client_disconnect must be a positive value".to_owned()
+    });
+    if let Some(scaling) = &group.scaling {
+        faults.push(Fault::nested("", access::of_group(group, scaling)));
+    }
+    faults.0.extend(storage::volumes(job, group));
     faults.0.extend(network::networks(&group.networks));
     faults.0.extend(task_names(group));
     faults.0.extend(service::services(group));

@@ -1,6 +1,6 @@
 use longshore_api::Job;
 
-use super::{Faults, group, placement, repeated};
+use super::{Faults, group, launch, placement, repeated};
 use crate::fault::Fault;
 
 /// Longer than any that people write; a table of them is still one that people can read.
@@ -65,6 +65,12 @@ pub(crate) fn job(job: &Job) -> Vec<Fault> {
     faults.when(job.periodic.is_some() && !of_batch, || {
         "Periodic can only be used with \"batch\" or \"sysbatch\" scheduler".to_owned()
     });
+    if let Some(periodic) = &job.periodic {
+        faults.push(Fault::nested("", launch::periodic(periodic)));
+    }
+    if let Some(parameterized) = &job.parameterized_job {
+        faults.push(Fault::nested("", launch::parameterized(parameterized)));
+    }
     faults.when(job.parameterized_job.is_some() && !of_batch, || {
         "Parameterized job can only be used with \"batch\" or \"sysbatch\" scheduler".to_owned()
     });

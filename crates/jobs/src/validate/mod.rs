@@ -1,11 +1,16 @@
 //! The rules that a job with its defaults filled in must keep, with Nomad's wordings.
 
+mod access;
+mod cron;
+mod files;
 mod group;
 mod job;
+mod launch;
 mod network;
 mod placement;
 mod policies;
 mod service;
+mod storage;
 mod task;
 
 pub(crate) use job::job;

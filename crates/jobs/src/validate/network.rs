@@ -7,6 +7,18 @@ use crate::fault::Fault;
 
 const PORT_MAX: i64 = 65_535;
 
+/// Labels of letters, digits and dashes, 63 characters at most, 253 in all.
+fn is_dns_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    name.len() <= 253 && name.split('.').all(is_label)
+}
+
 pub(super) fn networks(networks: &[NetworkResource]) -> Vec<Fault> {
     let mut faults = Faults::default();
     faults.when(networks.len() > 1, || {
@@ -15,6 +27,10 @@ pub(super) fn networks(networks: &[NetworkResource]) -> Vec<Fault> {
     let mut labels: BTreeMap<&str, &str> = BTreeMap::new();
     let mut fixed: BTreeMap<(&str, i64), &str> = BTreeMap::new();
     for network in networks {
+        let hostname = network.hostname.as_str();
+        faults.when(!hostname.is_empty() && !hostname.contains("${") && !is_dns_name(hostname), || {
+            format!("Hostname is not a valid DNS name: {hostname:?}")
+        });
         for (port, is_fixed) in network
             .reserved_ports
             .iter()

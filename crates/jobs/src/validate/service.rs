@@ -1,4 +1,4 @@
-use longshore_api::{Service, TaskGroup};
+use longshore_api::{Service, ServiceCheck, TaskGroup};
 use longshore_values::GoDuration;
 
 use super::Faults;
@@ -15,10 +15,53 @@ pub(super) fn services(group: &TaskGroup) -> Vec<Fault> {
     faults.when(!one_provider, || {
         "Multiple service providers used: task group services must use the same provider".to_owned()
     });
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    for service in all() {
+        let key = (service.name.as_str(), service.port_label.as_str());
+        if names.contains(&key) {
+            faults.when(true, || format!("Services are not unique: {:?} is there twice on one port", service.name));
+        }
+        names.push(key);
+    }
+    for service in &group.services {
+        faults.when(service.address_mode == "driver", || {
+            format!(
+                "Service {:?} cannot use address_mode=\"driver\", only services defined in a \"task\" block can use \
+                 this mode",
+                service.name
+            )
+        });
+    }
     for service in all() {
         let prefix = format!("Service[{}] {} validation failed: ", service.provider, service.name);
         faults.push(Fault::nested(prefix, of_service(service)));
     }
+    faults.0
+}
+
+const ON_UPDATE: [&str; 3] = ["require_healthy", "ignore_warnings", "ignore"];
+const METHODS: [&str; 9] = ["", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS"];
+
+fn is_on_update(word: &str) -> bool {
+    word.is_empty() || ON_UPDATE.contains(&word)
+}
+
+/// What only Consul can check.
+fn limits_of_nomad(check: &ServiceCheck) -> Vec<Fault> {
+    let mut faults = Faults::default();
+    let mut refuse = |asked: bool, name: &str| {
+        faults.when(asked, || format!("{name} may only be set for services with provider consul"));
+    };
+    refuse(check.expose, "expose");
+    refuse(check.address_mode == "driver", "address_mode = \"driver\"");
+    refuse(check.success_before_passing > 0, "success_before_passing");
+    refuse(check.failures_before_critical > 0, "failures_before_critical");
+    refuse(check.tls_skip_verify, "tls_skip_verify");
+    refuse(!check.tls_server_name.is_empty(), "tls_server_name");
+    let method = check.method.to_uppercase();
+    faults.when(!METHODS.contains(&method.as_str()) && method != "TRACE", || {
+        format!("method {:?} is not one of HTTP's", check.method)
+    });
     faults.0
 }
 
@@ -45,6 +88,16 @@ fn of_service(service: &Service) -> Vec<Fault> {
     faults.when(!modes.contains(&service.address_mode.as_str()), || {
         format!("Service address_mode must be one of {modes:?}; got {:?}", service.address_mode)
     });
+    faults.when(!service.address.is_empty() && service.address_mode != "auto", || {
+        format!("Service address_mode must be \"auto\" if address is set; got {:?}", service.address_mode)
+    });
+    faults.when(!is_on_update(&service.on_update), || {
+        format!("on_update must be one of {ON_UPDATE:?}; got {:?}", service.on_update)
+    });
+    let of_nomad = service.provider == "nomad";
+    faults.when(of_nomad && service.connect.is_some(), || {
+        "Service with provider nomad cannot include Connect blocks".to_owned()
+    });
     for check in &service.checks {
         let kinds: &[&str] =
             if service.provider == "nomad" { &["http", "tcp"] } else { &["http", "tcp", "script", "grpc"] };
@@ -69,6 +122,21 @@ fn of_service(service: &Service) -> Vec<Fault> {
         of_check.when(needs_port && service.port_label.is_empty(), || {
             format!("check requires a port but neither check nor service {name:?} have a port")
         });
+        of_check.when(!matches!(check.initial_status.as_str(), "" | "passing" | "warning" | "critical"), || {
+            format!("invalid initial check state ({}), must be passing, warning or critical", check.initial_status)
+        });
+        of_check.when(!is_on_update(&check.on_update), || {
+            format!("on_update must be one of {ON_UPDATE:?}; got {:?}", check.on_update)
+        });
+        of_check.when(check.check_restart.as_ref().is_some_and(|restart| restart.limit < 0), || {
+            "limit must be greater than or equal to 0".to_owned()
+        });
+        of_check.when(check.success_before_passing < 0 || check.failures_before_critical < 0, || {
+            "success_before_passing and failures_before_critical cannot be negative".to_owned()
+        });
+        if of_nomad {
+            of_check.0.extend(limits_of_nomad(check));
+        }
         faults.push(Fault::nested(format!("Check {} invalid: ", check.name), of_check.0));
     }
     faults.0

@@ -2,7 +2,7 @@ use longshore_api::{Resources, Task, TaskGroup};
 use longshore_values::GoDuration;
 use serde_json::Value;
 
-use super::{Faults, placement, policies};
+use super::{Faults, access, files, placement, policies, storage};
 use crate::fault::Fault;
 
 const CPU_MIN: i64 = 1;
@@ -59,6 +59,14 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
         });
     }
     faults.0.extend(placement::affinities(&task.affinities));
+    faults.0.extend(files::of_task(task));
+    faults.0.extend(storage::mounts(group, task));
+    if let Some(vault) = &task.vault {
+        faults.push(Fault::nested("Vault validation failed: ", access::vault(vault)));
+    }
+    for scaling in &task.scaling_policies {
+        faults.push(Fault::nested("Scaling policy invalid: ", access::bounds(scaling)));
+    }
     if let Some(lifecycle) = &task.lifecycle {
         match lifecycle.hook.as_str() {
             "prestart" | "poststart" | "poststop" => {}
@@ -89,6 +97,7 @@ fn resources(asked: &Resources) -> Vec<Fault> {
     faults.when(ceiling != 0 && ceiling < memory, || {
         format!("MemoryMaxMB value ({ceiling}) should be larger than MemoryMB value ({memory})")
     });
+    faults.0.extend(access::devices(&asked.devices));
     let largest = cpu.max(memory).max(ceiling);
     faults.when(largest > AMOUNT_MAX, || format!("an amount of {largest} is more than any node has"));
     faults.when(asked.disk_mb.unwrap_or(0) > 0, || {

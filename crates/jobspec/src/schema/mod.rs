@@ -112,6 +112,22 @@ impl Body {
         self.blocks.iter().copied().flatten()
     }
 
+    /// The block nearest below this one (itself first) that holds a block or an attribute of this name.
+    pub(crate) fn home_of(&'static self, name: &str, is_block: bool) -> Option<&'static str> {
+        let mut level = vec![self];
+        while !level.is_empty() {
+            let holds = |body: &&&'static Self| match is_block {
+                true => body.nested(name).is_some(),
+                false => body.attribute(name).is_some(),
+            };
+            if let Some(home) = level.iter().find(holds) {
+                return Some(home.name);
+            }
+            level = level.iter().flat_map(|body| body.all_nested().map(|nested| nested.body)).collect();
+        }
+        None
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.attributes.iter().map(|attribute| attribute.name).chain(self.all_nested().map(|nested| nested.name))
     }

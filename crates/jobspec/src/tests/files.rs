@@ -321,11 +321,11 @@ fn syntax_errors_point_at_the_place() {
       |             ^
     "#);
     insta::assert_snapshot!(check_syntax("job \"a\" {\n  type = \"service\n}\n"), @r#"
-    job.hcl:2:3: syntax error: invalid block body; expected `}`, newline or identifier
+    job.hcl:2:10: syntax error: this text does not end on its line
       |
     2 |   type = "service
-      |   ^
-    hint: is a closing quote missing on this line?
+      |          ^
+    hint: close it with `"`; a text of several lines is written as `<<-EOT`
     "#);
     insta::assert_snapshot!(check_syntax(""), @r#"
     job.hcl has no job block

@@ -1,10 +1,12 @@
 //! What a job has when it says nothing, by job type. The only place where defaults stand.
 
+mod parts;
+
 use std::collections::BTreeSet;
 
 use longshore_api::{
-    Constraint, Consul, EphemeralDisk, Job, LogConfig, MigrateStrategy, NetworkResource, ReschedulePolicy, Resources,
-    RestartPolicy, Service, Task, TaskGroup, UpdateStrategy,
+    Affinity, Constraint, Consul, EphemeralDisk, Job, LogConfig, MigrateStrategy, NetworkResource, ReschedulePolicy,
+    Resources, RestartPolicy, Service, Spread, Task, TaskGroup, UpdateStrategy,
 };
 use longshore_values::GoDuration;
 
@@ -171,6 +173,12 @@ pub fn canonicalize(job: &mut Job) {
     {
         parameterized.payload = "optional".to_owned();
     }
+    if let Some(multiregion) = &mut job.multiregion {
+        let strategy = multiregion.strategy.get_or_insert_default();
+        strategy.max_parallel.get_or_insert(0);
+        strategy.on_failure.get_or_insert_default();
+    }
+    weights(&mut job.affinities, &mut job.spreads);
     let of_job = OfJob {
         name: job.name.clone().unwrap_or_default(),
         namespace: job.namespace.clone().unwrap_or_default(),
@@ -207,6 +215,11 @@ impl OfJob {
         disk.sticky.get_or_insert(false);
         disk.migrate.get_or_insert(false);
         self.policies(group);
+        weights(&mut group.affinities, &mut group.spreads);
+        if let Some(disconnect) = &mut group.disconnect {
+            disconnect.replace.get_or_insert(true);
+            disconnect.reconcile.get_or_insert_with(|| "best_score".to_owned());
+        }
         let restart = group.restart_policy.clone().unwrap_or_default();
         for service in &mut group.services {
             self.service(service, &name, None);
@@ -245,6 +258,8 @@ impl OfJob {
         task.kill_timeout.get_or_insert(GoDuration::seconds(5));
         resources(task.resources.get_or_insert_with(Resources::default));
         log_config(task.log_config.get_or_insert_with(LogConfig::default));
+        weights(&mut task.affinities, &mut []);
+        parts::of_task(task);
         let name = task.name.clone();
         for service in &mut task.services {
             self.service(service, group, Some(&name));
@@ -272,6 +287,7 @@ impl OfJob {
                 *text = default.to_owned();
             }
         }
+        parts::of_service(service);
         for check in &mut service.checks {
             if check.name.is_empty() {
                 check.name = format!("service: {:?} check", service.name);
@@ -287,10 +303,26 @@ impl OfJob {
     }
 }
 
+fn weights(affinities: &mut [Affinity], spreads: &mut [Spread]) {
+    for affinity in affinities {
+        affinity.weight.get_or_insert(50);
+    }
+    for spread in spreads {
+        spread.weight.get_or_insert(50);
+    }
+}
+
 fn resources(given: &mut Resources) {
     let cores = *given.cores.get_or_insert(0);
     given.cpu.get_or_insert(if cores > 0 { 0 } else { 100 });
     given.memory_mb.get_or_insert(300);
+    for device in &mut given.devices {
+        device.count.get_or_insert(1);
+        weights(&mut device.affinities, &mut []);
+    }
+    if let Some(numa) = given.numa.as_mut().filter(|numa| numa.affinity.is_empty()) {
+        numa.affinity = "none".to_owned();
+    }
 }
 
 fn log_config(given: &mut LogConfig) {
@@ -343,24 +375,20 @@ pub(crate) fn to_stored(job: &mut Job) {
         }
     }
     job.task_groups.iter_mut().for_each(ask_for_signals);
-    let affinities = job.affinities.iter_mut();
-    let groups = job.task_groups.iter_mut();
-    let inner = groups.flat_map(|group| {
-        group.affinities.iter_mut().chain(group.tasks.iter_mut().flat_map(|task| task.affinities.iter_mut()))
-    });
-    affinities.chain(inner).for_each(|affinity| {
-        affinity.weight.get_or_insert(50);
-    });
-    let groups = job.task_groups.iter_mut();
-    job.spreads.iter_mut().chain(groups.flat_map(|group| group.spreads.iter_mut())).for_each(|spread| {
-        spread.weight.get_or_insert(50);
-    });
 }
 
-/// A group whose tasks are ended by a signal of their choice needs a node that can send it.
+/// The signals that a task asks for: at its end, and when its templates or its token change.
+fn signals_of(task: &Task) -> impl Iterator<Item = &str> {
+    let asks = |mode: &Option<String>| mode.as_deref() == Some("signal");
+    let of_templates = task.templates.iter().filter(move |it| asks(&it.change_mode));
+    let of_vault = task.vault.iter().filter(move |it| asks(&it.change_mode));
+    let named = of_templates.map(|it| &it.change_signal).chain(of_vault.map(|it| &it.change_signal));
+    named.filter_map(Option::as_deref).chain([task.kill_signal.as_str()])
+}
+
+/// A group whose tasks are sent a signal of their choice needs a node that can send it.
 fn ask_for_signals(group: &mut TaskGroup) {
-    let signals: BTreeSet<&str> =
-        group.tasks.iter().map(|task| task.kill_signal.as_str()).filter(|signal| !signal.is_empty()).collect();
+    let signals: BTreeSet<&str> = group.tasks.iter().flat_map(signals_of).filter(|signal| !signal.is_empty()).collect();
     if signals.is_empty() {
         return;
     }

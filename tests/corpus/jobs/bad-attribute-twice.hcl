@@ -1,0 +1,4 @@
+job "j" {
+  type = "batch"
+  type = "service"
+}

@@ -1,0 +1,9 @@
+job "j" {
+  group "g" {
+    network = { mode = "host" }
+    task "t" {
+      driver { name = "docker" }
+      resources = {}
+    }
+  }
+}

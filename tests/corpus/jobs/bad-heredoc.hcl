@@ -1,0 +1,4 @@
+job "j" {
+  name = <<EOF
+never ends
+}

@@ -1,0 +1,10 @@
+job {
+  group {}
+  group "a" "b" {}
+  update "label" {}
+  group "g" {
+    network {
+      port {}
+    }
+  }
+}

@@ -1,0 +1,6 @@
+variable "needed" {
+  type = string
+}
+job "j" {
+  name = var.needed
+}

@@ -1,0 +1,4 @@
+job "j" {
+  name = "never ends
+  type = "batch"
+}

@@ -1,0 +1,5 @@
+job "j" {
+  meta {
+    "odd name" = 1
+  }
+}

@@ -1,0 +1,3 @@
+job "j" {
+  name = "%{ if true }no end"
+}

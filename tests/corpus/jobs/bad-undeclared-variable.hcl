@@ -1,0 +1,6 @@
+# -var nam=x
+# -var-file precedence.vars
+variable "name" { default = "a" }
+job "j" {
+  name = var.name
+}

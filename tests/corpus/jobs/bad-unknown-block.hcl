@@ -1,0 +1,7 @@
+job "j" {
+  grop "g" {}
+  group "g" {
+    tsak "t" {}
+    thing {}
+  }
+}

@@ -1,0 +1,11 @@
+job "minimal" {
+  group "only" {
+    task "sleep" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}

@@ -1,0 +1,6 @@
+job "label" {
+  name = "What people call it"
+  group "g" {
+    task "t" { driver = "mock_driver" }
+  }
+}

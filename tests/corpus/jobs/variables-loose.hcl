@@ -1,0 +1,7 @@
+# -loose
+# -var nobody=asks
+job "j" {
+  group "g" {
+    task "t" { driver = "mock_driver" }
+  }
+}
