@@ -1,6 +1,9 @@
 //! What people ask of allocations that are here: signals and restarts.
 
-use longshore_driver::TaskHandle;
+use std::collections::BTreeMap;
+
+use futures_util::future::join_all;
+use longshore_driver::{TaskHandle, TaskUsage};
 use longshore_model::AllocId;
 
 use crate::client::Client;
@@ -28,6 +31,17 @@ pub enum AskError {
     /// Of one task or several; each with its own text.
     #[error("{}", list(.0))]
     Tasks(Vec<String>),
+}
+
+/// What a task uses, with the processor in the node's own measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredTask {
+    pub usage: TaskUsage,
+    pub cpu_mhz: f64,
+}
+
+fn processors() -> f64 {
+    std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64)
 }
 
 fn list(errors: &[String]) -> String {
@@ -85,6 +99,26 @@ impl Client {
                 Ok(())
             }
         }
+    }
+
+    /// What the running tasks of an allocation use, or one of them. Those that cannot be measured are left out.
+    ///
+    /// # Errors
+    /// When the allocation is not here.
+    pub async fn usage(&self, alloc: AllocId, task: Option<&str>) -> Result<BTreeMap<String, MeasuredTask>, AskError> {
+        let view = self.asked(alloc)?;
+        let mhz_of_one = self.node().resources.cpu_mhz as f64 / processors();
+        let running = view.running.iter().filter(|(name, _)| task.is_none_or(|task| task == *name));
+        let measured = join_all(running.map(|(name, handle)| async move {
+            let usage = self.driver_of(handle)?.usage(handle).await;
+            let usage = usage.inspect_err(|error| {
+                tracing::warn!(task = %handle.id, error = error.full_text(), "the task cannot be measured");
+            });
+            let usage = usage.ok()??;
+            let cpu_mhz = usage.cpu.percent / 100.0 * mhz_of_one;
+            Some((name.clone(), MeasuredTask { usage, cpu_mhz }))
+        }));
+        Ok(measured.await.into_iter().flatten().collect())
     }
 
     /// Whether an allocation is here, running or over.

@@ -27,7 +27,7 @@ mod shared;
 mod testing;
 mod wishes;
 
-pub use asked::AskError;
+pub use asked::{AskError, MeasuredTask};
 pub use client::{Client, PreparedClient};
 pub use config::{ClientConfig, ENV_DENYLIST};
 pub use error::{ClientError, ReadLogError};

@@ -10,6 +10,7 @@ mod error;
 mod fingerprint;
 mod images;
 mod request;
+mod usage;
 
 use async_trait::async_trait;
 use longshore_model::{AllocId, Timestamp};
@@ -22,6 +23,7 @@ pub use request::{
     AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, PrefetchId,
     PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,
 };
+pub use usage::{CpuUsage, MemoryUsage, TaskUsage};
 
 /// One way to run tasks: `docker`, `raw_exec`, …
 #[async_trait]
@@ -60,6 +62,11 @@ pub trait Driver: Send + Sync {
     async fn destroy(&self, handle: &TaskHandle) -> Result<(), DriverError>;
 
     async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError>;
+
+    /// What a running task uses; may take seconds. `None`: this driver does not measure.
+    async fn usage(&self, _handle: &TaskHandle) -> Result<Option<TaskUsage>, DriverError> {
+        Ok(None)
+    }
 
     /// The allocation can never start a task here again; its tasks ended at `ended_at`. Repeating it changes nothing. What
     /// may be left of it without a handle (a start that a crash interrupted, a stop that came meanwhile) goes with it.

@@ -1,4 +1,4 @@
-use longshore_api::{Allocation, Evaluation, Node};
+use longshore_api::{AllocResourceUsage, Allocation, Evaluation, Node};
 use serde_json::Value;
 
 use crate::commands::{Context, Outcome};
@@ -55,10 +55,26 @@ pub(super) async fn one(context: &mut Context, prefix: &str, json: bool, templat
     } else {
         let node = context.client.get::<Node>(&format!("/v1/node/{}", alloc.node_id), &[]).await.ok();
         let reschedule_at = reschedule_at(context, &alloc).await;
-        alloc::status(&view, &alloc, node.as_ref(), reschedule_at)
+        let used = used(context, &alloc).await;
+        alloc::measured_status(&view, &alloc, node.as_ref(), reschedule_at, used.as_ref())
     };
     context.ui.line(&text);
     Ok(0)
+}
+
+/// What the tasks use, with `-stats`, as far as the node says.
+async fn used(context: &mut Context, alloc: &Allocation) -> Option<AllocResourceUsage> {
+    if !context.given.switch("stats") || alloc.client_status != "running" {
+        return None;
+    }
+    let path = format!("/v1/client/allocation/{}/stats", alloc.id);
+    match context.client.in_namespace(&alloc.namespace).get(&path, &[]).await {
+        Ok(used) => Some(used),
+        Err(why) => {
+            context.ui.note(&format!("Couldn't retrieve stats: {why}"));
+            None
+        }
+    }
 }
 
 /// When a failed allocation is going to be replaced, where that is known and still to come.

@@ -140,7 +140,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         flags: &[
             &[
                 Flag::switch("short", "The most important in a few lines."),
-                Flag::switch("stats", "Accepted; statistics of tasks are not in this build."),
+                Flag::switch("stats", "What the tasks use; measuring takes about two seconds."),
             ],
             STATUS_FORMAT,
         ],

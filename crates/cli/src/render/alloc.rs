@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
 
-use longshore_api::{AllocListStub, Allocation, Node, TaskGroup, TaskLifecycle, TaskState};
+use longshore_api::{
+    AllocListStub, AllocResourceUsage, Allocation, Node, ResourceUsage, TaskGroup, TaskLifecycle, TaskState,
+};
 use longshore_values::GoDuration;
 
-use crate::render::{blocks, metric};
+use crate::render::{blocks, metric, usage};
 use crate::table::{pairs, table, table_with_blanks};
 use crate::view::{View, mebibytes};
 
@@ -49,7 +51,19 @@ fn row(view: &View, alloc: &AllocListStub) -> Vec<String> {
 }
 
 /// One allocation in full. `node` is known when it could be asked for.
+#[cfg(test)]
 pub(crate) fn status(view: &View, alloc: &Allocation, node: Option<&Node>, reschedule_at: Option<i64>) -> String {
+    measured_status(view, alloc, node, reschedule_at, None)
+}
+
+/// One allocation in full, with what its tasks use when that was asked for.
+pub(crate) fn measured_status(
+    view: &View,
+    alloc: &Allocation,
+    node: Option<&Node>,
+    reschedule_at: Option<i64>,
+    used: Option<&AllocResourceUsage>,
+) -> String {
     let mut parts = vec![pairs(&facts(view, alloc, reschedule_at)), addresses(view, alloc)];
     if node.is_some_and(|node| node.status == "down") {
         parts.push("Omitting resource statistics since the node is down.".to_owned());
@@ -57,7 +71,8 @@ pub(crate) fn status(view: &View, alloc: &Allocation, node: Option<&Node>, resch
     let lifecycles = lifecycles(alloc);
     for name in in_order(&alloc.task_states, &lifecycles) {
         if let Some(state) = alloc.task_states.get(name) {
-            parts.push(task(view, alloc, name, state, lifecycles.get(name)));
+            let used = usage::of_task(used, name);
+            parts.push(task(view, alloc, name, state, lifecycles.get(name), used));
         }
     }
     if let (true, Some(metrics)) = (view.verbose, &alloc.metrics) {
@@ -201,18 +216,24 @@ fn addresses(view: &View, alloc: &Allocation) -> String {
     format!("{}\n{}", view.bold(&title), table(&rows))
 }
 
-fn task(view: &View, alloc: &Allocation, name: &str, state: &TaskState, lifecycle: Option<&TaskLifecycle>) -> String {
+fn task(
+    view: &View,
+    alloc: &Allocation,
+    name: &str,
+    state: &TaskState,
+    lifecycle: Option<&TaskLifecycle>,
+    used: Option<&ResourceUsage>,
+) -> String {
     let lifecycle = lifecycle.map_or(String::new(), |lifecycle| format!(" ({})", lifecycle_words(lifecycle)));
     let head = view.bold(&format!("Task {name:?}{lifecycle} is {:?}", state.state));
-    let resources = resources(alloc, name);
-    blocks(&[
-        format!("{head}\n{resources}").trim_end_matches('\n').to_owned(),
-        volumes(alloc, name),
-        events(view, state),
-    ])
+    let resources = resources(alloc, name, used);
+    let mut parts = vec![format!("{head}\n{resources}").trim_end_matches('\n').to_owned()];
+    parts.extend(used.map(usage::tables).unwrap_or_default());
+    parts.extend([volumes(alloc, name), events(view, state)]);
+    blocks(&parts)
 }
 
-fn resources(alloc: &Allocation, name: &str) -> String {
+fn resources(alloc: &Allocation, name: &str, used: Option<&ResourceUsage>) -> String {
     let Some(given) = alloc.allocated_resources.as_ref().and_then(|resources| resources.tasks.get(name)) else {
         return String::new();
     };
@@ -222,8 +243,8 @@ fn resources(alloc: &Allocation, name: &str) -> String {
     let mut rows = vec![
         vec![cpu, "Memory".to_owned(), "Disk".to_owned(), "Addresses".to_owned()],
         vec![
-            format!("{} MHz", given.cpu.cpu_shares),
-            mebibytes(given.memory.memory_mb),
+            usage::cpu(used, given.cpu.cpu_shares),
+            usage::memory(used, mebibytes(given.memory.memory_mb)),
             mebibytes(disk),
             task_addresses(alloc, name).first().cloned().unwrap_or_default(),
         ],

@@ -11,6 +11,7 @@ pub(crate) mod node;
 pub(crate) mod plan;
 #[cfg(test)]
 mod tests;
+pub(crate) mod usage;
 
 /// Blocks with an empty line between them; empty ones are left out.
 pub(crate) fn blocks(parts: &[String]) -> String {

@@ -16,6 +16,7 @@ mod reports;
 mod run;
 mod shared;
 mod start;
+mod usage;
 mod wishes;
 
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use longshore_driver::{
     AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, Images, KnownAllocation, PrefetchId,
-    PrefetchRequest, Recovered, StartRequest, Started, TaskHandle,
+    PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
 };
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
@@ -123,6 +124,10 @@ impl Driver for DockerDriver {
 
     async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError> {
         run::signal(&self.shared, handle, signal).await
+    }
+
+    async fn usage(&self, handle: &TaskHandle) -> Result<Option<TaskUsage>, DriverError> {
+        usage::usage(&self.shared, handle).await.map(Some)
     }
 
     async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError> {

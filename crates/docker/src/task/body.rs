@@ -24,6 +24,8 @@ pub enum BadTask {
         "config.{key}: {what} is outside of the allocation's folder, and volumes are not enabled on this node (plugin \"docker\" {{ config {{ volumes {{ enabled = true }} }} }})"
     )]
     HostPath { key: String, what: String },
+    #[error("config.{key}: {what} would show the secrets of another task")]
+    OthersSecrets { key: String, what: String },
     #[error("config.ports names {label:?}, but the group has no port of that label")]
     NoSuchPort { label: String },
     #[error(

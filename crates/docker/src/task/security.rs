@@ -10,7 +10,7 @@ use longshore_values::Glob;
 
 use super::body::BadTask;
 use super::config::TaskConfig;
-use super::volumes::{is_beneath, lexically_clean};
+use super::volumes::{is_beneath, lexically_clean, shows_secrets_of_others};
 use crate::options::{Options, capability};
 
 /// What the engine gives a container that asks for nothing, beyond what Nomad allows.
@@ -125,7 +125,7 @@ pub(super) fn security_options(
 
 fn may_read(path: &Path, dirs: &TaskDirs, options: &Options) -> bool {
     let allowed = |globs: &[Glob], path: &Path| globs.iter().any(|glob| glob.matches(&path.display().to_string()));
-    if options.volumes.enabled || is_beneath(path, &dirs.alloc_root) {
+    if options.volumes.enabled || (is_beneath(path, &dirs.alloc_root) && !shows_secrets_of_others(path, dirs)) {
         return true;
     }
     let globs = &options.allow_seccomp_profiles;

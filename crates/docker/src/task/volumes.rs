@@ -34,7 +34,7 @@ pub(super) fn binds(dirs: &TaskDirs, config: &TaskConfig, options: &VolumeOption
             binds.push(bind(&lexically_clean(Path::new(source)), destination, mode, label));
             continue;
         }
-        let source = host_path(dirs, source, options).ok_or(BadTask::HostPath { key, what: format!("{volume:?}") })?;
+        let source = host_path(dirs, source, options, key, volume)?;
         binds.push(bind(&source, destination, mode, label));
     }
     Ok(binds)
@@ -45,8 +45,7 @@ pub(super) fn mounts(dirs: &TaskDirs, mounts: &[TaskMount], options: &VolumeOpti
     let mounts = mounts.iter().map(|mount| {
         if mount.is_bind() {
             let key = format!("{}.source", mount.key);
-            let what = format!("{:?}", mount.source);
-            let source = host_path(dirs, &mount.source, options).ok_or(BadTask::HostPath { key, what })?;
+            let source = host_path(dirs, &mount.source, options, key, &mount.source)?;
             Ok(mount.for_engine(source.display().to_string()))
         } else if mount.is_tmpfs() || options.enabled {
             Ok(mount.for_engine(mount.source.clone()))
@@ -62,9 +61,24 @@ fn volumes_only(key: String, what: String) -> BadTask {
 }
 
 /// The path on the host that a task means, when it may have it. Relative ones begin in the task's folder.
-fn host_path(dirs: &TaskDirs, source: &str, options: &VolumeOptions) -> Option<PathBuf> {
+fn host_path(
+    dirs: &TaskDirs,
+    source: &str,
+    options: &VolumeOptions,
+    key: String,
+    written: &str,
+) -> Result<PathBuf, BadTask> {
     let source = lexically_clean(&dirs.task.join(source));
-    (options.enabled || is_beneath(&source, &dirs.alloc_root)).then_some(source)
+    let what = format!("{written:?}");
+    if options.enabled {
+        Ok(source)
+    } else if !is_beneath(&source, &dirs.alloc_root) {
+        Err(BadTask::HostPath { key, what })
+    } else if shows_secrets_of_others(&source, dirs) {
+        Err(BadTask::OthersSecrets { key, what })
+    } else {
+        Ok(source)
+    }
 }
 
 fn bind(source: &Path, destination: &str, mode: Option<&str>, label: Option<&str>) -> String {
@@ -92,18 +106,40 @@ pub(super) fn lexically_clean(path: &Path) -> PathBuf {
     clean
 }
 
+/// Whether a path of the allocation shows what is secret to another of its tasks.
+pub(super) fn shows_secrets_of_others(path: &Path, dirs: &TaskDirs) -> bool {
+    let (Some(real), Ok(root), Ok(own)) = (resolved(path), dirs.alloc_root.canonicalize(), dirs.task.canonicalize())
+    else {
+        return true;
+    };
+    let Ok(within) = real.strip_prefix(&root) else { return true };
+    let mut parts = within.components().map(Component::as_os_str);
+    match (parts.next(), parts.next()) {
+        (None, _) => true,
+        (Some(folder), _) if folder == "alloc" || root.join(folder) == own => false,
+        (Some(_), inner) => inner.is_none_or(|inner| inner == "secrets"),
+    }
+}
+
 /// Whether `path` lies in `root`, links followed as far as it exists: a task may have made one that leads out.
 pub(super) fn is_beneath(path: &Path, root: &Path) -> bool {
-    let Ok(root) = root.canonicalize() else { return false };
+    match (resolved(path), root.canonicalize()) {
+        (Some(real), Ok(root)) => real.starts_with(&root),
+        _ => false,
+    }
+}
+
+/// Where a path leads, links followed as far as it exists. What does not exist yet has no links in it: what is left over
+/// is plain names.
+fn resolved(path: &Path) -> Option<PathBuf> {
     let mut existing = path;
     loop {
         match existing.canonicalize() {
-            // What does not exist yet has no links in it; what is left over is plain names.
-            Ok(real) => return real.starts_with(&root),
+            Ok(real) => return path.strip_prefix(existing).ok().map(|rest| real.join(rest)),
             Err(_) => match existing.parent() {
                 Some(parent) if existing.symlink_metadata().is_err() => existing = parent,
                 // A link that leads nowhere: the engine would follow it.
-                _ => return false,
+                _ => return None,
             },
         }
     }
@@ -159,6 +195,19 @@ mod tests {
             let got = mounts(&dirs, &[mount], &off).map(|mut mounts| mounts.pop().unwrap().source);
             assert_eq!(got, expected.ok_or_else(|| refused("mount[0].source", source)), "{source}");
         };
+        let secrets = |source: &str| {
+            let got = binds(&dirs, &config(&format!("{source}:/x")), &off);
+            let what = format!("{:?}", format!("{source}:/x"));
+            assert_eq!(got, Err(BadTask::OthersSecrets { key: "volumes[0]".to_owned(), what }), "{source}");
+        };
+        std::fs::create_dir_all(root.join("other/secrets")).unwrap();
+        std::fs::create_dir_all(root.join("other/local")).unwrap();
+        std::os::unix::fs::symlink("../other/secrets", root.join("web/theirs")).unwrap();
+        for source in ["..", "../other", "../other/secrets", "../other/secrets/key", "theirs", "theirs/key"] {
+            secrets(source);
+        }
+        check("../other/local", Some("ROOT/other/local"));
+        check("secrets", Some("ROOT/web/secrets"));
         check("local/data", Some("ROOT/web/local/data"));
         check("local", Some("ROOT/web/local"));
         check("./local/../local", Some("ROOT/web/local"));

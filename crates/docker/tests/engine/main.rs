@@ -10,5 +10,6 @@ mod options;
 mod ports;
 mod registries;
 mod second;
+mod signals;
 mod wishes;
 mod world;

@@ -12,6 +12,9 @@ pub struct Stats {
     pub read: String,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub cpu_stats: CpuStats,
+    /// Of the reading before; zero in a single one.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub precpu_stats: CpuStats,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub memory_stats: MemoryStats,
     #[serde(default, deserialize_with = "null_is_empty")]

@@ -12,6 +12,7 @@ use crate::context::{Ask, Context};
 use crate::error::{ApiError, Result};
 use crate::prefix::full_id;
 use crate::reply;
+use crate::show::usage::usage;
 
 /// `PUT /v1/client/allocation/{alloc}/signal`.
 pub(crate) async fn signal(ask: Ask, Path(id): Path<String>, body: Body) -> Result<Response> {
@@ -29,6 +30,14 @@ pub(crate) async fn restart(ask: Ask, Path(id): Path<String>, body: Body) -> Res
     let asked: AllocRestartRequest = body::optional_json(body).await?.unwrap_or_default();
     client.restart(alloc, named(&asked.task_name)).map_err(refused)?;
     reply::json(&ask.params, &GenericResponse::default())
+}
+
+/// `GET /v1/client/allocation/{alloc}/stats`.
+pub(crate) async fn stats(ask: Ask, Path(id): Path<String>) -> Result<Response> {
+    let (alloc, client) = here(&ask.context, &id)?;
+    let measured = client.usage(alloc, named(ask.params.text("task")));
+    let measured = ask.context.unless_ended(measured).await.unwrap_or_else(|| Ok(Default::default()));
+    reply::json(&ask.params, &usage(&measured.map_err(refused)?))
 }
 
 /// Empty: all of them.

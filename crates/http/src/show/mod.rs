@@ -9,6 +9,7 @@ pub(crate) mod metric;
 pub(crate) mod node;
 pub(crate) mod plan;
 pub(crate) mod task;
+pub(crate) mod usage;
 
 use std::fmt::Display;
 

@@ -88,3 +88,16 @@ async fn tasks_end_and_start_again_whatever_their_policy() {
     assert_eq!((over.status, over.text().as_str()), (500, expected));
     world.close().await;
 }
+
+#[tokio::test]
+async fn what_is_not_measured_is_an_empty_answer() {
+    let (world, path) = world().await;
+    let nothing = world.get(&format!("{path}/stats")).await.json();
+    assert_eq!(nothing["Tasks"], json!({}));
+    assert_eq!(nothing["Timestamp"], 0);
+    let sum = &nothing["ResourceUsage"];
+    assert_eq!((&sum["CpuStats"]["Measured"], &sum["DeviceStats"]), (&Value::Null, &json!([])));
+    let unknown = world.get(&format!("/v1/client/allocation/{UNKNOWN}/stats")).await;
+    assert_eq!((unknown.status, unknown.text()), (404, format!("Unknown allocation {UNKNOWN:?}")));
+    world.close().await;
+}
