@@ -48,7 +48,7 @@ pub struct ImageStatus {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct ImageHolder {
-    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin` or `container`.
+    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin`, `pull` or `container`.
     pub kind: String,
     /// What tells it apart: the allocation's id, the container's id, the pin's pattern.
     #[serde(rename = "ID")]
@@ -116,4 +116,27 @@ pub struct ImageCollected {
     pub removed: bool,
     /// `would be removed`, `removed`, or why it is still there.
     pub outcome: String,
+}
+
+/// `PUT /v1/client/images/pull`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePullRequest {
+    pub name: String,
+    /// Ask the registry also when the name is here.
+    pub force: bool,
+}
+
+/// An image that is here now.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePulled {
+    pub name: String,
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub size_bytes: u64,
+    /// How it came, in words.
+    pub message: String,
+    /// Until then it stays, whoever needs it.
+    pub kept_until: GoTime,
 }

@@ -69,7 +69,7 @@ pub use group::{
 };
 pub use images::{
     ImageCollectRequest, ImageCollectResponse, ImageCollected, ImageExplain, ImageHolder, ImagePin, ImagePinRequest,
-    ImageStatus, ImagesResponse,
+    ImagePullRequest, ImagePulled, ImageStatus, ImagesResponse,
 };
 pub use job::{
     Job, JobUi, JobUiLink, Multiregion, MultiregionRegion, MultiregionStrategy, ParameterizedJobConfig, PeriodicConfig,

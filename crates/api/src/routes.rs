@@ -82,6 +82,7 @@ pub const ROUTES: &[Route] = &[
     write("/v1/client/images/pin"),
     write("/v1/client/images/unpin"),
     write("/v1/client/images/gc"),
+    write("/v1/client/images/pull"),
     get("/v1/agent/self"),
     get("/v1/agent/health"),
     get("/v1/agent/members"),

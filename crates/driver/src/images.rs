@@ -28,7 +28,7 @@ impl Provenance {
 /// Who needs an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageHolder {
-    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin`, `container`.
+    /// `task`, `network`, `agent`, `prefetch`, `kept version`, `pin`, `pull`, `container`.
     pub kind: String,
     /// The allocation's id, the container's id, the pin's pattern….
     pub id: String,
@@ -104,6 +104,18 @@ pub struct Collected {
     pub outcome: String,
 }
 
+/// An image that a person asked for, and that is here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pulled {
+    pub name: String,
+    pub content_id: String,
+    pub size_bytes: u64,
+    /// How it came, in words.
+    pub message: String,
+    /// Until then it stays, whoever needs it.
+    pub kept_until: Timestamp,
+}
+
 /// What people may ask about the images of a node.
 #[async_trait]
 pub trait Images: Send + Sync {
@@ -125,6 +137,10 @@ pub trait Images: Send + Sync {
     /// Removes what nobody needs now, whatever its delay and whether images are removed at all; or only tells what
     /// that would be. Returns when it is gone, or after some seconds.
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError>;
+
+    /// Brings an image if it is not here (`fresh`: asks the registry in any case), and keeps it for an hour. Returns when
+    /// it is here, or cannot be had within the node's limit; dropping the future calls it off.
+    async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError>;
 
     /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).
     async fn keeper_note(&self) -> Option<String>;

@@ -192,6 +192,7 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/client/images/pin", writes(images::pin))
         .route("/v1/client/images/unpin", writes(images::unpin))
         .route("/v1/client/images/gc", writes(images::collect))
+        .route("/v1/client/images/pull", writes(images::pull))
         .route("/v1/client/image/{*name}", reads(images::explain))
         .route("/v1/agent/self", reads(agent::own))
         .route("/v1/agent/health", reads(agent::health))

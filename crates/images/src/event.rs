@@ -47,7 +47,8 @@ pub enum Event {
     /// The owner's container exists and was made from this content: what it held before under other names or of other
     /// content can go.
     ContainerMade { owner: Owner, name: ImageRef, content: ContentId },
-    /// A server wishes for a name before anything that needs it is placed here; the hold ends by itself at `expires_at`.
+    /// A server wishes for a name before anything that needs it is placed here, or a person asks for it; the hold ends by
+    /// itself at `expires_at`.
     /// Repeating it changes at most that time. The question for it is a `Wanted`, as of a start attempt.
     Wished { owner: Owner, name: ImageRef, expires_at: Timestamp },
     /// All owners of such holds that somebody still wishes for: what others of them hold is given back.

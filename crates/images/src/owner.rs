@@ -1,6 +1,6 @@
 use std::fmt;
 
-use longshore_model::{AllocId, JobKey};
+use longshore_model::{AllocId, JobKey, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Whoever needs an image. A hold belongs to its owner, not to an attempt of it (K3).
@@ -19,6 +19,8 @@ pub enum Owner {
     KeptVersion { job: JobKey, version: u64 },
     /// A pattern that a person asked to keep.
     Pin { pattern: String },
+    /// A person who asked for a name, at a time: until the hold expires.
+    Asked { name: String, at: Timestamp },
 }
 
 impl Owner {
@@ -31,11 +33,18 @@ impl Owner {
         matches!(self, Self::Prefetch { .. })
     }
 
+    /// Whether its holds end by themselves.
+    pub(crate) fn is_wish(&self) -> bool {
+        matches!(self, Self::Prefetch { .. } | Self::Asked { .. })
+    }
+
     /// The allocation that the owner belongs to, if to any.
     pub fn alloc(&self) -> Option<AllocId> {
         match self {
             Self::Task { alloc, .. } | Self::Network(alloc) => Some(*alloc),
-            Self::Agent | Self::Prefetch { .. } | Self::KeptVersion { .. } | Self::Pin { .. } => None,
+            Self::Agent | Self::Prefetch { .. } | Self::KeptVersion { .. } | Self::Pin { .. } | Self::Asked { .. } => {
+                None
+            }
         }
     }
 }
@@ -49,6 +58,7 @@ impl fmt::Display for Owner {
             Self::Prefetch { job, version, group, task } => write!(f, "prefetch {job} v{version} {group}/{task}"),
             Self::KeptVersion { job, version } => write!(f, "kept version {job} v{version}"),
             Self::Pin { pattern } => write!(f, "pin {pattern}"),
+            Self::Asked { name, at } => write!(f, "pull {name} {}", at.as_nanoseconds()),
         }
     }
 }

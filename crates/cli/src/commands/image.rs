@@ -1,5 +1,6 @@
 use longshore_api::{
-    ImageCollectRequest, ImageCollectResponse, ImageExplain, ImagePin, ImagePinRequest, ImagesResponse,
+    ImageCollectRequest, ImageCollectResponse, ImageExplain, ImagePin, ImagePinRequest, ImagePullRequest, ImagePulled,
+    ImagesResponse,
 };
 use serde_json::Value;
 
@@ -58,6 +59,14 @@ pub(super) async fn collect(context: &mut Context) -> Outcome {
     let request = ImageCollectRequest { dry_run };
     let value: Value = context.client.put("/v1/client/images/gc", &[], &request).await.doing(doing)?;
     tell(context, value, doing, |view, gone: &ImageCollectResponse| image::collected(view, gone, dry_run))
+}
+
+pub(super) async fn pull(context: &mut Context) -> Outcome {
+    let name = context.one_argument("This command takes one argument: <image>")?;
+    let doing = "Error pulling image";
+    let request = ImagePullRequest { name, force: context.given.switch("force") };
+    let value: Value = context.client.put("/v1/client/images/pull", &[], &request).await.doing(doing)?;
+    tell(context, value, doing, |view, pulled: &ImagePulled| image::pulled(view, pulled))
 }
 
 /// Prints an answer as asked for: as it came, through a template, or for people.

@@ -10,6 +10,7 @@ mod config_show;
 mod config_validate;
 mod deployment;
 mod eval_status;
+mod fmt;
 mod image;
 mod job_history;
 mod job_init;
@@ -101,9 +102,11 @@ pub(crate) enum Action {
     DeploymentList,
     DeploymentStatus,
     EvalStatus,
+    Fmt,
     ImageExplain,
     ImageGc,
     ImagePin,
+    ImagePull,
     ImageStatus,
     ImageUnpin,
     JobHistory,
@@ -135,9 +138,11 @@ pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
         Action::DeploymentList => deployment::list(context).await,
         Action::DeploymentStatus => deployment::status(context).await,
         Action::EvalStatus => eval_status::run(context).await,
+        Action::Fmt => fmt::run(context),
         Action::ImageExplain => image::explain(context).await,
         Action::ImageGc => image::collect(context).await,
         Action::ImagePin => image::pin(context).await,
+        Action::ImagePull => image::pull(context).await,
         Action::ImageStatus => image::status(context).await,
         Action::ImageUnpin => image::unpin(context).await,
         Action::JobHistory => job_history::run(context).await,

@@ -1,4 +1,6 @@
-use longshore_api::{ImageCollectResponse, ImageExplain, ImageHolder, ImagePin, ImageStatus, ImagesResponse};
+use longshore_api::{
+    ImageCollectResponse, ImageExplain, ImageHolder, ImagePin, ImagePulled, ImageStatus, ImagesResponse,
+};
 
 use crate::render::blocks;
 use crate::table::{pairs, table};
@@ -88,6 +90,16 @@ pub(crate) fn pins(view: &View, pins: &[ImagePin]) -> String {
         rows.push(vec![pin.pattern.clone(), pin.who.clone(), at, pin.names.join(", ")]);
     }
     table(&rows)
+}
+
+/// An image that is here now.
+pub(crate) fn pulled(view: &View, pulled: &ImagePulled) -> String {
+    let left = view.relative(pulled.kept_until.as_nanoseconds());
+    format!(
+        "{}\nKept for {}, and for as long as something needs it",
+        pulled.message,
+        left.trim_end_matches(" from now")
+    )
 }
 
 /// What went, or would go.

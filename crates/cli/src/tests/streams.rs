@@ -111,6 +111,10 @@ fn images_are_pinned_and_collected() {
     No pins
     --- exit 0
     "#);
+    let pulled = json!({"Name": "web:3", "ID": "sha256:7614", "SizeBytes": 5, "Message": "Image ready: web:3 was already present", "KeptUntil": "2006-11-30T17:00:00Z"});
+    agent.at("PUT /v1/client/images/pull", 200, 5, &pulled);
+    let told = run_at(&agent.address, &["image", "pull", "web:3"]);
+    assert!(told.starts_with("--- stdout\nImage ready: web:3 was already present\nKept for "), "{told}");
     insta::assert_snapshot!(run_at(&agent.address, &["image", "unpin", "web:1"]), @r#"
     --- stdout
     Unpinned web:1

@@ -212,7 +212,8 @@ impl<'a> Asker<'a> {
         self.events.emit(TaskEvent::new(DRIVER_EVENT, now(), message).detail("image", self.name.familiar()));
     }
 
-    fn ready_text(&self, grant: &Grant) -> String {
+    /// How the image came.
+    pub(crate) fn ready_text(&self, grant: &Grant) -> String {
         let name = self.name.familiar();
         match &grant.brought {
             None => format!("Image ready: {name} was already present"),

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use longshore_driver::{
     Collected, DriverError, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance,
+    Pulled,
 };
 use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
 use longshore_model::{ContentId, ImageRef, Timestamp};
@@ -64,6 +65,10 @@ impl Images for DockerDriver {
 
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
         wishes::collect(&self.shared, dry_run).await
+    }
+
+    async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError> {
+        wishes::pull(&self.shared, name, fresh).await
     }
 
     async fn keeper_note(&self) -> Option<String> {
@@ -130,6 +135,7 @@ fn holder(owner: &Owner) -> ImageHolder {
         }
         Owner::KeptVersion { job, version } => ("kept version", format!("{job} v{version}"), String::new()),
         Owner::Pin { pattern } => ("pin", pattern.clone(), String::new()),
+        Owner::Asked { name, .. } => ("pull", name.clone(), String::new()),
     };
     ImageHolder { kind: kind.to_owned(), id, task }
 }

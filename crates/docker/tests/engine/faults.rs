@@ -1,7 +1,7 @@
 //! What goes wrong, told so that it helps, and leaving nothing behind.
 
 use longshore_driver::{Driver as _, ErrorClass, Recovered};
-use longshore_harness::eventually;
+use longshore_harness::{CountingProxy, Fault, eventually};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
@@ -123,4 +123,27 @@ async fn somebody_else_s_container_of_that_name_is_left_alone() {
     assert!(error.message.contains("is taken by a container that is not this agent's"), "{error}");
     assert_eq!(world.engine.containers().unwrap().len(), 1);
     assert!(world.client().ping().await.is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_goes_on_after_the_engine_was_restarted_under_it() {
+    let mut world = World::new().await;
+    world.push("acme/web", "1");
+    let proxy = CountingProxy::start(&world.engine, &world.registry).unwrap();
+    let name = format!("{}/acme/web:1", proxy.host());
+    proxy.always("/blobs/", Fault::Hang);
+    let id = world.accept(sleeper(&name)).await;
+    let (driver, request) = (world.driver.clone(), world.request(&id, sleeper(&name)));
+    let start = tokio::spawn(async move { driver.start(request).await });
+    eventually(SOON, "a blob to be asked for", || match proxy.seen().iter().any(|seen| seen.is_blob()) {
+        true => Ok(()),
+        false => Err("none yet".to_owned()),
+    })
+    .unwrap();
+    world.engine.kill9();
+    proxy.clear();
+    world.engine.resume().unwrap();
+    let started = start.await.unwrap().unwrap_or_else(|error| panic!("{}", error.full_text()));
+    world.end_task(&id, &started.handle).await;
+    world.wait_images(&[]);
 }

@@ -60,7 +60,39 @@ async fn a_collection_takes_what_nobody_needs_whatever_the_settings() {
         assert_eq!(gone, [(idle.as_str(), !dry_run, outcome)]);
         assert_eq!(world.report(&idle).await.is_none(), !dry_run);
     }
-    world.wait_images(&[&held, &theirs]);
+    let images = world.engine.images().unwrap();
+    let mut left: Vec<_> = images.into_iter().flat_map(|image| image.tags).collect();
+    left.sort();
+    assert_eq!(left, [held.clone(), theirs.clone()]);
     world.driver.stop(&holding, "", GoDuration::seconds(5)).await.unwrap();
     world.end_task(&holder, &holding).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_image_comes_for_a_person_who_asks_and_stays_for_a_while() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let driver = world.driver.clone();
+    let images = driver.images().unwrap();
+    // The first question of a driver waits for its engine.
+    world.report(&name).await;
+    let (one, other) = tokio::join!(images.pull(&name, false), images.pull(&name, false));
+    let (one, other) = (one.unwrap(), other.unwrap());
+    assert_eq!(one.content_id, other.content_id);
+    assert!(one.message.contains(" pulled in "), "{}", one.message);
+    let present = images.pull(&name, false).await.unwrap();
+    assert_eq!(present.message, format!("Image ready: {name} was already present"));
+    let report = world.report(&name).await.unwrap();
+    let kinds: Vec<_> = report.holders.iter().map(|holder| (holder.kind.as_str(), holder.id.as_str())).collect();
+    assert_eq!(kinds, [("pull", name.as_str()); 3]);
+    let (id, handle) = world.run_task(sleeper(&name)).await;
+    assert!(world.messages().iter().any(|message| message.ends_with("was already present")));
+    world.end_task(&id, &handle).await;
+    assert_eq!(world.report(&name).await.unwrap().due_at, None);
+
+    let missing = format!("{}/acme/none:1", world.registry.host());
+    let error = images.pull(&missing, false).await.unwrap_err();
+    assert!(error.message.contains("no such image"), "{error}");
+    assert!(world.report(&missing).await.is_none(), "nothing is held for it");
+    assert_eq!(images.pull("Not A Name", false).await.unwrap_err().class, ErrorClass::Fatal);
 }

@@ -96,6 +96,13 @@ pub(crate) async fn collect(ask: Ask, body: Body) -> Result<Response> {
     reply::json(&ask.params, &api::ImageCollectResponse { images })
 }
 
+/// `PUT /v1/client/images/pull`: answered when the image is here, or cannot be had.
+pub(crate) async fn pull(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImagePullRequest = body::json(body).await?;
+    let pulled = needed(&ask.context)?.pull(&request.name, request.force).await;
+    reply::json(&ask.params, &image::pulled(&pulled.map_err(|why| failed("pull an image", &why))?))
+}
+
 fn needed(context: &Context) -> Result<&dyn Images> {
     keeper(context).ok_or_else(|| ApiError::not_found("no driver of this node keeps images".to_owned()))
 }

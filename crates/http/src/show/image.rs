@@ -1,5 +1,5 @@
 use longshore_api as api;
-use longshore_driver::{Collected, ImageExplanation, ImageHolder, ImageReport, PinReport};
+use longshore_driver::{Collected, ImageExplanation, ImageHolder, ImageReport, PinReport, Pulled};
 use longshore_model::Timestamp;
 
 use super::time;
@@ -48,5 +48,15 @@ pub(crate) fn collected(image: &Collected) -> api::ImageCollected {
         size_bytes: image.size_bytes,
         removed: image.removed,
         outcome: image.outcome.clone(),
+    }
+}
+
+pub(crate) fn pulled(image: &Pulled) -> api::ImagePulled {
+    api::ImagePulled {
+        name: image.name.clone(),
+        id: image.content_id.clone(),
+        size_bytes: image.size_bytes,
+        message: image.message.clone(),
+        kept_until: time(image.kept_until),
     }
 }

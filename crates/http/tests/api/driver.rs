@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use longshore_driver::{
     AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
-    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Recovered, StartRequest, Started,
+    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Recovered, StartRequest, Started,
     TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
@@ -171,6 +171,18 @@ impl Images for Stage {
             outcome: outcome.to_owned(),
         };
         Ok(reports().iter().take(1).map(collected).collect())
+    }
+    async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError> {
+        if name == "none:1" {
+            return Err(DriverError::retry("could not pull image none:1: access denied"));
+        }
+        Ok(Pulled {
+            name: name.to_owned(),
+            content_id: "sha256:0123".to_owned(),
+            size_bytes: 4_000_000,
+            message: if fresh { "pulled" } else { "present" }.to_owned(),
+            kept_until: Timestamp::from_seconds(1_796_060_496),
+        })
     }
     async fn keeper_note(&self) -> Option<String> {
         None

@@ -54,6 +54,14 @@ async fn images_are_pinned_and_collected() {
     assert_eq!(world.put("/v1/client/images/unpin", &json!({"Pattern": "redis:7"})).await.status, 200);
     let unknown = world.put("/v1/client/images/unpin", &json!({"Pattern": "web:1"})).await;
     assert_eq!((unknown.status, unknown.text().as_str()), (404, "nothing is pinned by \"web:1\""));
+    let shown = world.put("/v1/client/images/pull", &json!({"Name": "redis:7", "Force": true})).await.json();
+    assert_eq!(
+        shown,
+        json!({"Name": "redis:7", "ID": "sha256:0123", "SizeBytes": 4_000_000, "Message": "pulled", "KeptUntil": "2026-11-30T17:41:36Z"})
+    );
+    let refused = world.put("/v1/client/images/pull", &json!({"Name": "none:1"})).await;
+    let text = "could not pull an image: could not pull image none:1: access denied";
+    assert_eq!((refused.status, refused.text().as_str()), (500, text));
     for (body, removed, outcome) in [(json!({"DryRun": true}), false, "would be removed"), (json!({}), true, "removed")]
     {
         let shown = world.put("/v1/client/images/gc", &body).await.json();

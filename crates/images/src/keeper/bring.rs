@@ -133,7 +133,7 @@ impl Keeper {
     pub(super) fn want(&mut self, want: Want) {
         let owner = want.owner.clone();
         // Its wish has ended meanwhile: a hold of it would have no end.
-        if owner.is_prefetch() && self.books.hold(&owner, &want.name).is_none() {
+        if owner.is_wish() && self.books.hold(&owner, &want.name).is_none() {
             let name = want.name;
             self.actions.push(Action::Refuse { owner, name: name.clone(), why: Refusal::NotWished { name } });
             return;

@@ -6,7 +6,7 @@ use super::Keeper;
 use crate::{Hold, Owner, Row};
 
 impl Keeper {
-    /// A server wishes for a name here, until then.
+    /// A server, or a person, wishes for a name here, until then.
     pub(super) fn wished(&mut self, owner: &Owner, name: &ImageRef, expires_at: Timestamp) {
         if let Some(wished) = &mut self.still_wished {
             wished.insert(owner.clone());
@@ -32,7 +32,7 @@ impl Keeper {
     /// is given back: what becomes idle by it is dated in the step in which it can be seen.
     pub(super) fn pass_wishes(&mut self) {
         let now = self.now;
-        let expired = self.prefetching().filter_map(|hold| Some((hold.owner.clone(), hold.expires_at?)));
+        let expired = self.wishes().filter_map(|hold| Some((hold.owner.clone(), hold.expires_at?)));
         let expired: Vec<_> = expired.filter(|(_, expires_at)| *expires_at <= now).collect();
         if !self.recovery.is_compared() {
             expired.iter().for_each(|(owner, _)| self.drop_waiter(owner));
@@ -51,11 +51,15 @@ impl Keeper {
     }
 
     pub(super) fn next_expiry_at(&self) -> Option<Timestamp> {
-        let expiries = self.prefetching().filter_map(|hold| hold.expires_at);
+        let expiries = self.wishes().filter_map(|hold| hold.expires_at);
         expiries.filter(|_| self.recovery.is_compared()).min()
     }
 
+    fn wishes(&self) -> impl Iterator<Item = &Hold> {
+        self.books.holds().filter(|hold| hold.owner.is_wish())
+    }
+
     fn prefetching(&self) -> impl Iterator<Item = &Hold> {
-        self.books.holds().filter(|hold| hold.owner.is_prefetch())
+        self.wishes().filter(|hold| hold.owner.is_prefetch())
     }
 }

@@ -724,3 +724,40 @@ fn the_last_failure_of_a_pull_is_remembered_until_one_ends_well() {
     rig.pulled(1, std::slice::from_ref(&tag));
     assert_eq!(rig.keeper.explain(&tag).unwrap().last_failure, None);
 }
+
+#[test]
+fn a_pull_that_died_with_the_engine_is_begun_anew_by_the_next_one_a_few_times() {
+    let mut rig = Rig::new();
+    rig.accept(&task(1), "reg.test/a:1", None);
+    rig.want(&task(1), "reg.test/a:1", false);
+    for _ in 0..2 {
+        let fetch = rig.fetch();
+        rig.feed(Event::EngineLost);
+        rig.fails(fetch, FailureKind::EngineLost);
+        assert_eq!(rig.pulls(), 0, "an engine that is away is asked for nothing");
+        rig.feed(Event::EngineBack);
+        assert_eq!(rig.pulls(), 1);
+    }
+    let fetch = rig.fetch();
+    rig.fails(fetch, FailureKind::EngineLost);
+    let refused = |action: &Action| matches!(action, Action::Refuse { .. }).then_some(());
+    rig.take(refused);
+}
+
+#[test]
+fn what_a_person_asked_for_is_held_for_a_while_whatever_servers_wish() {
+    let mut rig = Rig::new();
+    let (tag, owner) =
+        (name("reg.test/a:1"), Owner::Asked { name: "reg.test/a:1".to_owned(), at: Timestamp::from_seconds(1_000) });
+    let expires_at = Timestamp::from_seconds(4_600);
+    rig.feed(Event::Wished { owner: owner.clone(), name: tag.clone(), expires_at });
+    rig.want(&owner, "reg.test/a:1", false);
+    rig.pulled(1, std::slice::from_ref(&tag));
+    assert_eq!(rig.granted(&owner), Some(content(1)));
+    rig.feed(Event::StillWished { owners: Vec::new() });
+    rig.restart();
+    rig.recover(&[]);
+    assert_eq!(rig.status("reg.test/a:1").state, StateWord::Held);
+    rig.wait(3_600);
+    assert_eq!(rig.status("reg.test/a:1").idle_since, Some(expires_at));
+}
