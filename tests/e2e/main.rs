@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod agent_alone;
+mod asked;
 mod bad_input;
 mod client_options;
 mod crashes;

@@ -1,0 +1,124 @@
+//! What people ask of a running allocation (signals, restarts, files, use of resources), and what a job may not have.
+
+use longshore_harness::{Agent, CliOutput, eventually};
+use serde_json::Value;
+
+use crate::support::*;
+
+#[track_caller]
+fn said(agent: &Agent, words: &[&str]) -> String {
+    agent.cli(words).unwrap().success(&words.join(" ")).unwrap().stdout
+}
+
+#[track_caller]
+fn until_log(agent: &Agent, alloc: &str, text: &str) {
+    eventually(SOON, format!("{text:?} in the log of {alloc}"), || {
+        let log = agent.cli(&["alloc", "logs", "-stdout", alloc]).map_err(|error| error.to_string())?;
+        if log.stdout.contains(text) { Ok(()) } else { Err(format!("{log:?}")) }
+    })
+    .unwrap();
+}
+
+fn restarts(agent: &Agent, alloc: &str) -> u64 {
+    let shown: Value = agent.get(&format!("/v1/allocation/{alloc}")).unwrap();
+    let task = &shown["TaskStates"]["main"];
+    if task["State"] == "running" { task["Restarts"].as_u64().unwrap() } else { u64::MAX }
+}
+
+#[track_caller]
+fn until_restarts(agent: &Agent, alloc: &str, count: u64) {
+    eventually(SOON, format!("{count} restarts of {alloc}"), || match restarts(agent, alloc) {
+        found if found == count => Ok(()),
+        found => Err(found.to_string()),
+    })
+    .unwrap();
+}
+
+#[test]
+fn signals_restarts_files_and_use_of_a_running_task() {
+    let machine = Machine::start();
+    let mut agent = machine.agent("");
+    let (_, name) = machine.push("shop/asked");
+    let script = "trap 'echo got usr1' USR1; trap 'exit 0' TERM; echo hello > /local/note.txt; echo s3cret > /secrets/key; \
+                  ln -s /secrets/key /local/key; ln -s /etc /local/etc; echo up; while :; do sleep 0.1; done";
+    let job = Job::new("asked", &name)
+        .config("command = \"/bin/sh\"")
+        .config(&format!("args = [\"-c\", {script:?}]"))
+        .group("restart {\n      attempts = 0\n      mode = \"fail\"\n    }");
+    run_job(&agent, &job);
+    let alloc = wait_running(&agent, "asked", 1).remove(0);
+    until_log(&agent, &alloc, "up");
+
+    said(&agent, &["alloc", "signal", "-s", "SIGUSR1", &alloc]);
+    until_log(&agent, &alloc, "got usr1");
+
+    let listed = said(&agent, &["alloc", "fs", &alloc, "main/local"]);
+    assert!(listed.contains("note.txt") && listed.starts_with("Mode"), "{listed}");
+    assert_eq!(said(&agent, &["alloc", "fs", &alloc, "main/local/note.txt"]), "hello\n");
+    // Nothing secret, and nothing of the host, whatever links a task has made.
+    let secret = said(&agent, &["alloc", "fs", &alloc, "main/secrets/key"]);
+    assert!(secret.starts_with("Reading secret file prohibited"), "{secret}");
+    for path in ["main/local/etc/passwd", "main/local/key", "../../../etc/passwd"] {
+        let CliOutput { code, stdout, stderr } = agent.cli(&["alloc", "fs", &alloc, path]).unwrap();
+        assert!(code == 1 && stdout.is_empty() && stderr.contains("escapes"), "{path}: {stdout} {stderr}");
+    }
+
+    let measured = said(&agent, &["alloc", "status", "-stats", &alloc]);
+    assert!(measured.contains("Memory Stats\n") && measured.contains("CPU Stats\nPercent"), "{measured}");
+
+    let before = machine.containers_of(std::slice::from_ref(&alloc)).remove(0).id;
+    said(&agent, &["alloc", "restart", &alloc]);
+    until_restarts(&agent, &alloc, 1);
+    assert_ne!(machine.containers_of(std::slice::from_ref(&alloc)).remove(0).id, before);
+    // Asked for just before the agent dies, it is done by the next one.
+    said(&agent, &["alloc", "restart", &alloc, "main"]);
+    agent.kill9();
+    agent.resume().unwrap();
+    eventually(SOON, "the task to run", || match restarts(&agent, &alloc) {
+        u64::MAX => Err("not running".to_owned()),
+        _ => Ok(()),
+    })
+    .unwrap();
+    let events = event_texts(&agent, &alloc, "main");
+    assert!(events.iter().any(|it| it.contains("User requested restart")), "{events:#?}");
+    assert_eq!(machine.containers_of(std::slice::from_ref(&alloc)).len(), 1);
+
+    stop_job(&machine, &agent, "asked");
+    let over = agent.cli(&["alloc", "restart", &alloc]).unwrap();
+    assert!(over.code == 1 && over.stderr.contains("Task not running"), "{over:?}");
+}
+
+/// Interpolated on the node, just before the start: what comes out is judged then.
+#[test]
+fn a_hostile_job_gets_nothing_of_the_host() {
+    let machine = Machine::start();
+    let agent = machine.agent("");
+    let (_, name) = machine.push("shop/hostile");
+    for (id, config, expected) in [
+        ("volume", "volumes = [\"${NOMAD_META_where}:/host\"]", "config.volumes[0]: \"/etc:/host\" is outside"),
+        (
+            "mount",
+            "mount {\n  type = \"bind\"\n  source = \"${NOMAD_META_where}\"\n  target = \"/host\"\n}",
+            "config.mount[0].source: \"/etc\" is outside",
+        ),
+        ("privileged", "privileged = \"${NOMAD_META_yes}\"", "config.privileged is not allowed on this node"),
+        ("caps", "cap_add = [\"${NOMAD_META_cap}\"]", "config.cap_add: sys_admin not allowed on this node"),
+        ("pid", "pid_mode = \"${NOMAD_META_host}\"", "config.pid_mode: host is not allowed on this node"),
+    ] {
+        let meta = "meta {\n  where = \"/etc\"\n  yes = \"true\"\n  cap = \"SYS_ADMIN\"\n  host = \"host\"\n}";
+        let job = Job::new(id, &name).task(meta).config(config).group(
+            "restart {\n  attempts = 0\n  mode = \"fail\"\n}\nreschedule {\n  attempts = 0\n  unlimited = false\n}",
+        );
+        submit(&agent, &job);
+        eventually(SOON, format!("the refusal of {id}"), || {
+            let found = allocations(&agent, id);
+            let Some(alloc) = found.first().map(|alloc| text(alloc, "ID")) else {
+                return Err("no allocation".to_owned());
+            };
+            let events = event_texts(&agent, &alloc, "main");
+            if events.iter().any(|event| event.contains(expected)) { Ok(()) } else { Err(format!("{events:#?}")) }
+        })
+        .unwrap();
+        assert!(machine.engine.containers().unwrap().is_empty(), "{id}");
+    }
+}
