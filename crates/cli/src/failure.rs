@@ -1,3 +1,5 @@
+use longshore_values::Diagnostic;
+
 use crate::client::ClientError;
 
 /// How a command ended that did not do what it was asked for.
@@ -16,9 +18,16 @@ pub(crate) enum Failure {
     /// Told in one text, whatever it was.
     #[error("{message}")]
     Told { message: String, code: u8 },
+    /// What somebody wrote is wrong, each thing with its place.
+    #[error("{message}\n{}", texts(diagnostics))]
+    Diagnosed { message: String, diagnostics: Vec<Diagnostic> },
     /// Everything has been said already.
     #[error("exit code {0}")]
     Silent(u8),
+}
+
+fn texts(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n")
 }
 
 impl Failure {
@@ -42,7 +51,7 @@ impl Failure {
     /// The exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Usage { .. } | Self::Api { .. } => 1,
+            Self::Usage { .. } | Self::Api { .. } | Self::Diagnosed { .. } => 1,
             Self::Told { code, .. } | Self::Silent(code) => *code,
         }
     }
@@ -55,7 +64,7 @@ impl Failure {
                 Some(hint) => format!("{self}\n{hint}"),
                 None => self.to_string(),
             },
-            Self::Usage { .. } | Self::Told { .. } => self.to_string(),
+            Self::Usage { .. } | Self::Told { .. } | Self::Diagnosed { .. } => self.to_string(),
         }
     }
 }

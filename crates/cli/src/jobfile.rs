@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use longshore_api::{Job, JobSubmission};
-use longshore_values::Place;
+use longshore_values::{Diagnostic, Place};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ pub(crate) struct JobFile {
     pub(crate) job: Job,
     pub(crate) submission: JobSubmission,
     /// What was noticed while reading, for standard error.
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Vec<Diagnostic>,
     /// Where the job's parts stand in the file.
     places: BTreeMap<String, Place>,
 }
@@ -40,6 +40,11 @@ impl JobFile {
     /// A server's message about this job, with the places of the parts that it is about.
     pub(crate) fn with_place(&self, message: &str) -> String {
         longshore_jobspec::locate(&self.places, message)
+    }
+
+    /// The same for editors.
+    pub(crate) fn diagnose(&self, message: &str) -> Vec<Diagnostic> {
+        longshore_jobspec::diagnose(&self.places, message)
     }
 }
 
@@ -128,8 +133,9 @@ fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure>
         files: Some(&LocalFiles),
         seed: seed(),
     };
-    let parsed = longshore_jobspec::parse(&input).map_err(|why| {
-        Failure::told(format!("Error getting job struct: Error parsing job file from {shown}:\n{why}"))
+    let parsed = longshore_jobspec::parse(&input).map_err(|why| Failure::Diagnosed {
+        message: format!("Error getting job struct: Error parsing job file from {shown}:"),
+        diagnostics: why.diagnostics,
     })?;
     let submission = JobSubmission {
         format: "hcl2".to_owned(),
@@ -137,8 +143,7 @@ fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure>
         variables: files.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n"),
         source: text,
     };
-    let warnings = parsed.warnings.iter().map(ToString::to_string).collect();
-    Ok(JobFile { job: parsed.job, submission, warnings, places: parsed.places })
+    Ok(JobFile { job: parsed.job, submission, warnings: parsed.warnings, places: parsed.places })
 }
 
 /// Without chance from the system those functions that need some say so.

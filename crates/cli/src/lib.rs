@@ -55,7 +55,7 @@ pub trait Local {
 ///
 /// `words` are the arguments without the program's own name; `program` is that name, as texts repeat it.
 pub fn run(words: &[OsString], program: &str, local: Box<dyn Local>) -> u8 {
-    let mut ui = Ui::of_process(is_set("NOMAD_CLI_NO_COLOR"), is_set("NOMAD_CLI_FORCE_COLOR"));
+    let mut ui = Ui::of_process(is_set("NOMAD_CLI_NO_COLOR") || is_set("NO_COLOR"), is_set("NOMAD_CLI_FORCE_COLOR"));
     let mut texts = Vec::with_capacity(words.len());
     for word in words {
         match word.to_str() {

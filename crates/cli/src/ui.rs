@@ -11,6 +11,8 @@ pub(crate) struct Ui {
     /// Standard output is a person's terminal.
     pub(crate) terminal: bool,
     pub(crate) colour: bool,
+    /// Standard error is read by something else than a terminal: no colours there.
+    plain_errors: bool,
     /// For times; tests use UTC.
     pub(crate) zone: Zone,
 }
@@ -24,6 +26,7 @@ impl Ui {
             err: Box::new(io::stderr()),
             terminal,
             colour: force_colour || (terminal && !no_colour),
+            plain_errors: !force_colour && !io::stderr().is_terminal(),
             zone: Zone::Local,
         }
     }
@@ -37,6 +40,7 @@ impl Ui {
             err: Box::new(err.clone()),
             terminal: false,
             colour: false,
+            plain_errors: false,
             zone: Zone::Utc,
         };
         (ui, [out, err])
@@ -49,7 +53,8 @@ impl Ui {
 
     /// A line on standard error, red on a terminal.
     pub(crate) fn error(&mut self, text: &str) {
-        let text = self.view(false).red(text);
+        let view = View { colour: self.colour && !self.plain_errors, ..self.view(false) };
+        let text = view.red(text);
         let _ = writeln!(self.err, "{text}");
     }
 

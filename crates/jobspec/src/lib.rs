@@ -119,6 +119,14 @@ pub fn locate(places: &BTreeMap<String, Place>, message: &str) -> String {
     out.join("\n")
 }
 
+/// A server's message about a job as diagnostics, one for each line that says something, with the places that
+/// [`locate`] would show.
+pub fn diagnose(places: &BTreeMap<String, Place>, message: &str) -> Vec<Diagnostic> {
+    let says = |line: &&str| !line.is_empty() && !line.ends_with(" occurred:");
+    let lines = message.lines().map(|line| line.trim_start_matches(['*', ' ', '\t']).trim_end()).filter(says);
+    lines.map(|line| Diagnostic { place: place_of(places, line).cloned(), ..Diagnostic::error(line) }).collect()
+}
+
 fn place_of<'a>(places: &'a BTreeMap<String, Place>, line: &str) -> Option<&'a Place> {
     let segments = path_segments(line.trim_start_matches(['*', ' ', '\t']))?;
     // Policies of the job are told as those of its groups.

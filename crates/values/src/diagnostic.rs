@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How much a diagnostic matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     Warning,
     Error,
@@ -50,15 +51,20 @@ impl fmt::Display for Place {
 }
 
 /// Something to tell a person about what they wrote: what is wrong, where, why, and what to try.
+///
+/// As JSON, for editors and clients, it has these fields under these names; what is empty is left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     pub severity: Severity,
     /// One line: what is wrong, with the value concerned.
     pub summary: String,
     /// Why it is wrong, when the summary does not say it all; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// What to try; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hint: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
 }
 
@@ -137,6 +143,21 @@ mod tests {
         assert_eq!(
             told,
             "a.hcl:2:3: unknown key \"typ\"\n  |\n2 |   typ = \"x\"\n  |   ^^^\nhint: did you mean \"type\"?"
+        );
+    }
+
+    #[test]
+    fn editors_read_it_as_json() {
+        let told = Diagnostic::error("unknown key").at(Place::of_bytes("a.hcl", "typ = 1", 0, 3));
+        let json = serde_json::to_string(&told).unwrap();
+        assert_eq!(
+            json,
+            r#"{"severity":"error","summary":"unknown key","place":{"file":"a.hcl","line":1,"column":1,"line_text":"typ = 1","width":3}}"#
+        );
+        assert_eq!(serde_json::from_str::<Diagnostic>(&json).unwrap(), told);
+        assert_eq!(
+            serde_json::to_string(&Diagnostic::warning("w")).unwrap(),
+            r#"{"severity":"warning","summary":"w"}"#
         );
     }
 

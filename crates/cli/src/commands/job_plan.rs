@@ -20,7 +20,7 @@ async fn plan(context: &mut Context) -> Outcome {
     let path = context.one_argument("This command takes one argument: <path>")?;
     let file = jobfile::read(&path, &context.given)?;
     for warning in &file.warnings {
-        context.ui.note(warning);
+        context.ui.note(&warning.to_string());
     }
     let with_diff = context.given.switch_or("diff", true);
     let id = file.job.id.clone().unwrap_or_default();

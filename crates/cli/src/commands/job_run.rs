@@ -15,7 +15,7 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
     let index = check_index(context)?;
     let file = jobfile::read(&path, &context.given)?;
     for warning in &file.warnings {
-        context.ui.note(warning);
+        context.ui.note(&warning.to_string());
     }
     if context.given.switch("output") {
         return output(context, &file);

@@ -139,3 +139,49 @@ fn ids_reach_the_agent_as_they_are_written() {
         }
     }
 }
+
+#[test]
+fn editors_get_mistakes_as_json() {
+    let file = job_file("job \"web\" {\n  typ = \"service\"\n}\n");
+    let path = file.path();
+    let text =
+        run_at("http://127.0.0.1:1", &["job", "validate", "-diagnostics", "json", &path]).replace(&path, "bad.hcl");
+    insta::assert_snapshot!(text, @r#"
+    --- stdout
+    {
+        "diagnostics": [
+            {
+                "hint": "did you mean \"type\"?",
+                "place": {
+                    "column": 3,
+                    "file": "bad.hcl",
+                    "line": 2,
+                    "line_text": "  typ = \"service\"",
+                    "width": 3
+                },
+                "severity": "error",
+                "summary": "there is no attribute \"typ\" in job"
+            }
+        ],
+        "valid": false
+    }
+    --- exit 1
+    "#);
+    let agent = Agent::start();
+    agent.at("PUT /v1/validate/job", 200, 7, &json!({"Error": "1 error occurred:\n\t* group \"g\" → ui: no\n\n"}));
+    let file = job_file(JOB);
+    let text = run_at(&agent.address, &["job", "validate", "-diagnostics", "json", &file.path()]);
+    assert!(text.contains("\"line\":") && text.contains("\"summary\": \"group \\\"g\\\" → ui: no\""), "{text}");
+    let text = run_at(&agent.address, &["job", "validate", "-diagnostics", "xml", &file.path()]);
+    assert!(text.contains("-diagnostics takes \"text\" or \"json\", not \"xml\""), "{text}");
+}
+
+#[test]
+fn files_are_put_into_their_form() {
+    let file = job_file("job \"web\"   {\n typ=1\n}\n");
+    let path = file.path();
+    assert!(run_at("", &["fmt", "-check", &path]).ends_with("--- exit 1"));
+    assert_eq!(run_at("", &["fmt", &path]), format!("--- stdout\n{path}\n--- exit 0"));
+    assert_eq!(run_at("", &["fmt", &path]), "--- exit 0");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "job \"web\" {\n  typ = 1\n}\n");
+}

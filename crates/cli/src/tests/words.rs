@@ -55,6 +55,7 @@ fn help_texts() {
         config        Interact with agent files
         deployment    Interact with deployments
         eval          Interact with evaluations
+        fmt           Put job, variable and agent files into their usual form
         image         See the images that tasks need, and why they stay or go
         system        Interact with the whole cluster
         version       Print the version

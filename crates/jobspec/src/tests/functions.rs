@@ -26,7 +26,7 @@ impl Files for Tree {
         if path == "sub" { Err("sub is not a regular file".to_owned()) } else { Ok(self.read(path).is_ok()) }
     }
     fn absolute(&self, path: &str) -> Result<String, String> {
-        Ok(if path.starts_with('/') { path.to_owned() } else { format!("/work/{path}") })
+        Ok(if path.starts_with('/') { path.to_owned() } else { format!("/home/steve/{path}") })
     }
     fn expand_home(&self, path: &str) -> Result<String, String> {
         Ok(path.strip_prefix('~').map_or_else(|| path.to_owned(), |rest| format!("/home/steve{rest}")))
@@ -477,9 +477,9 @@ timeadd("2017-11-22T00:00:00Z", "-24h") ⇒ "2017-11-21T00:00:00Z"
 timeadd("2020-02-28T23:59:59+02:00", "1s") ⇒ "2020-02-29T00:00:00+02:00"
 timeadd("yesterday", "1s") ! is no RFC 3339 time
 # Files
-abspath("foo.txt") ⇒ "/work/foo.txt"
+abspath("foo.txt") ⇒ "/home/steve/foo.txt"
 abspath("/etc/x") ⇒ "/etc/x"
-abspath(basename("/a/b")) ⇒ "/work/b"
+abspath(basename("/a/b")) ⇒ "/home/steve/b"
 basename("foo/bar/baz.txt") ⇒ "baz.txt"
 basename("") ⇒ "."
 basename("/") ⇒ "/"
