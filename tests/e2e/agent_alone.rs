@@ -149,3 +149,27 @@ fn agent_files_are_checked_without_an_agent() {
     assert!(bad.stderr.contains("hint: it belongs in plugin \"docker\" { config { gc"), "{}", bad.stderr);
     assert!(bad.stderr.ends_with("\nConfiguration is invalid\n"), "{}", bad.stderr);
 }
+
+/// A role that does not start ends the others in order: the error is told, and nothing else.
+#[test]
+fn a_failed_start_ends_what_had_begun() {
+    for (name, damage, told) in [
+        ("record", Some("data/client/node.db"), "could not open the node's record"),
+        ("header", None, "is no HTTP header"),
+    ] {
+        let run = Run::start().unwrap();
+        if let Some(path) = damage {
+            run.write(&format!("{name}/{path}"), "no database").unwrap();
+        }
+        let file = "http_api_response_headers {\n  \"a b\" = \"c\"\n}\n";
+        let mut setup = AgentSetup::new(BINARY).named(name);
+        if damage.is_none() {
+            setup = setup.file("agent.hcl", file);
+        }
+        let said = Agent::run_to_end(&run, setup, SOON).unwrap();
+        assert_eq!(said.code, 1, "{said:?}");
+        assert!(said.stderr.contains(told), "{}", said.stderr);
+        let all = format!("{}{}", said.stdout, said.stderr);
+        assert!(!all.contains("panicked") && !all.contains("ended by a panic"), "{all}");
+    }
+}

@@ -13,6 +13,7 @@ mod dangling;
 mod delays;
 mod examples;
 mod foreign;
+mod full_disk;
 mod holds;
 mod life;
 mod newcomers;

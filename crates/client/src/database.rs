@@ -152,7 +152,7 @@ fn open_as_is(path: &Path, version: &str) -> Result<(Connection, Vec<Stored>), C
     Ok((connection, stored))
 }
 
-/// While the record is opened, also the file of SQLite's index may find no room, which is told as an error of input and output.
+/// While the record is opened SQLite tells of a file that cannot grow also as an error of input and output.
 fn is_full_disk_at_opening(error: &ClientError) -> bool {
     match error {
         ClientError::Record { source, .. } => {
@@ -200,6 +200,9 @@ fn fill(path: &Path, version: &str) -> rusqlite::Result<()> {
 
 fn open_connection(path: &Path, version: &str) -> Result<Connection, OpenError> {
     let connection = Connection::open(path)?;
+    // Said first: then SQLite keeps the index of the write-ahead log in memory. In a file shared with others the kernel
+    // kills a process that writes to it when the disk is full and its blocks are smaller than pages.
+    connection.pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
@@ -347,6 +350,7 @@ mod tests {
         let connection = Connection::open(&path).unwrap();
         let bad = AllocId::from_u128(1).to_string();
         connection.execute("UPDATE allocations SET job = '{' WHERE id = ?1", [bad]).unwrap();
+        drop(connection);
         let (_database, stored) = open(&path);
         let ids: Vec<_> = stored.iter().map(|entry| entry.alloc.id.as_u128()).collect();
         assert_eq!(ids, [2]);

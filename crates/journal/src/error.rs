@@ -75,7 +75,7 @@ impl JournalError {
         }
     }
 
-    /// While a store is opened, also the file of SQLite's index may find no room, which is told as an error of input and output.
+    /// While a store is opened SQLite tells of a file that cannot grow also as an error of input and output.
     pub(crate) fn is_full_disk_at_opening(&self) -> bool {
         match self {
             Self::DiskFull { .. } => true,

@@ -18,7 +18,7 @@ pub const FOR_OPENING_BYTES: u64 = 1 << 20;
 /// What room is needed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A store is being opened: SQLite needs room for the index of its write-ahead log, whatever else is done.
+    /// A store is being opened: it may have to be mended or brought up to a newer format first.
     Open,
     /// Something is being written to an open store.
     Write,

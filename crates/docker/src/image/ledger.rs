@@ -61,7 +61,10 @@ impl Ledger {
     }
 
     fn prepare(&self) -> Result<(), LedgerError> {
-        let setup = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000;
+        // Exclusive, and said first: then the index of the write-ahead log is in memory. In a file shared with others the
+        // kernel kills a process that writes to it when the disk is full and its blocks are smaller than pages.
+        let setup =
+            "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=5000;
             CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
             CREATE TABLE IF NOT EXISTS entries
                 (key TEXT PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;";
@@ -221,11 +224,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         Ledger::open(&path).unwrap().commit(&[put(&hold(1))]).unwrap();
-        let raw = Connection::open(&path).unwrap();
-        raw.execute("UPDATE entries SET text = replace(text, 'redis', 'radis')", []).unwrap();
+        let change = |act: &str| Connection::open(&path).unwrap().execute(act, []).unwrap();
+        change("UPDATE entries SET text = replace(text, 'redis', 'radis')");
         let error = Ledger::open(&path).unwrap().entries().unwrap_err();
         assert!(matches!(error, LedgerError::Damaged { .. }), "{error}");
-        raw.execute("UPDATE meta SET value = 99", []).unwrap();
+        change("UPDATE meta SET value = 99");
         let error = Ledger::open(&path).err().unwrap();
         assert!(error.to_string().contains("format 99"), "{error}");
     }

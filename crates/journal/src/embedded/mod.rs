@@ -8,13 +8,13 @@ mod writer;
 use std::fs::{self, File, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
 use async_trait::async_trait;
 use longshore_model::LogIndex;
 use longshore_reserve::{Purpose, Reserve};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{Entry, Journal, JournalError, Opened, Snapshot};
@@ -41,7 +41,7 @@ pub struct EmbeddedJournal {
 impl EmbeddedJournal {
     /// Opens the journal in `folder`, or creates one.
     pub fn open(folder: &Path) -> Result<Opened, JournalError> {
-        open(folder, None)
+        open(folder, None).map(|(opened, _)| opened)
     }
 
     fn send(&self, command: Command) -> Result<(), JournalError> {
@@ -84,7 +84,11 @@ impl Journal for EmbeddedJournal {
     }
 }
 
-fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
+/// The one connection to the journal's file. The writer has it for each commit; whoever reads has it for each piece, and
+/// does so before there is anything to write.
+pub(super) type Store = Arc<Mutex<Connection>>;
+
+fn open(folder: &Path, pages_max: Option<u32>) -> Result<(Opened, Store), JournalError> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -110,12 +114,10 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
         .query_row("SELECT coalesce(max(log_index), 0) FROM entries", (), |row| row.get(0))
         .map(LogIndex)
         .map_err(|why| JournalError::store("read the end of", &file, why))?;
-    let reader = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|why| JournalError::store("open", &file, why))?;
-
+    let store = Arc::new(Mutex::new(store));
     let (commands, inbox) = mpsc::channel();
     let writer = Writer {
-        store,
+        store: Arc::clone(&store),
         file: file.clone(),
         last: last.max(after),
         commands: inbox,
@@ -128,7 +130,7 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
         .name("journal".to_owned())
         .spawn(move || writer.run())
         .map_err(|why| JournalError::io("start the writer of", &file, why))?;
-    Ok(Opened {
+    let opened = Opened {
         journal: Arc::new(EmbeddedJournal {
             commands: Some(commands),
             snapshots: Arc::new(snapshots),
@@ -136,8 +138,9 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<Opened, JournalError> {
             _lock: lock,
         }),
         snapshot,
-        entries: Box::new(Reader::new(reader, file, after)),
-    })
+        entries: Box::new(Reader::new(Arc::clone(&store), file, after)),
+    };
+    Ok((opened, store))
 }
 
 fn open_store(folder: &Path, file: &Path, pages_max: Option<u32>) -> Result<Connection, JournalError> {
@@ -145,12 +148,22 @@ fn open_store(folder: &Path, file: &Path, pages_max: Option<u32>) -> Result<Conn
         format::make(file)?;
     }
     let mut store = Connection::open(file).map_err(|why| JournalError::store("open", file, why))?;
+    // Said first: then SQLite keeps the index of the write-ahead log in memory. In a file shared with others the kernel
+    // kills a process that writes to it when the disk is full and its blocks are smaller than pages.
+    store
+        .pragma_update_and_check(None, "locking_mode", "EXCLUSIVE", |_| Ok(()))
+        .map_err(|why| JournalError::store("set up", file, why))?;
     format::prepare(&mut store, file, format::FORMAT, format::UPGRADES)?;
     // A file whose name a power loss forgets would take its entries with it.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|why| JournalError::io("sync the folder", folder, why))?;
     configure(&store, pages_max).map_err(|why| JournalError::store("set up", file, why))?;
     Ok(store)
+}
+
+fn locked(store: &Store) -> std::sync::MutexGuard<'_, Connection> {
+    // A panic in the middle of a transaction has rolled it back.
+    store.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn begins_with_the_first(store: &Connection, file: &Path) -> Result<bool, JournalError> {

@@ -3,16 +3,15 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use longshore_model::LogIndex;
-use rusqlite::Connection;
-
+use super::{Store, locked};
 use crate::{Entry, JournalError};
+use longshore_model::LogIndex;
 
 /// Entries to a piece: no reader stays open between two of them, so that none holds back the write-ahead log.
 const PIECE: u32 = 1_000;
 
 pub(super) struct Reader {
-    store: Connection,
+    store: Store,
     file: PathBuf,
     piece: VecDeque<Result<Entry, JournalError>>,
     last: LogIndex,
@@ -21,12 +20,13 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Gives the entries after `after`.
-    pub(super) fn new(store: Connection, file: PathBuf, after: LogIndex) -> Self {
+    pub(super) fn new(store: Store, file: PathBuf, after: LogIndex) -> Self {
         Self { store, file, piece: VecDeque::new(), last: after, ended: false }
     }
 
     fn fill(&mut self) -> Result<(), rusqlite::Error> {
-        let mut select = self.store.prepare_cached(
+        let store = locked(&self.store);
+        let mut select = store.prepare_cached(
             "SELECT log_index, checksum, bytes FROM entries WHERE log_index > ?1 ORDER BY log_index LIMIT ?2",
         )?;
         let mut rows = select.query((self.last.0, PIECE))?;

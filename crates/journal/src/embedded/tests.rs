@@ -95,22 +95,21 @@ async fn an_entry_that_does_not_follow_is_refused() {
 #[tokio::test]
 async fn two_snapshots_stay_with_what_the_older_one_needs() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = EmbeddedJournal::open(folder.path()).unwrap();
+    let (opened, store) = open(folder.path(), None).unwrap();
     opened.journal.append(entries(1..=1_500)).await.unwrap();
     opened.journal.save_snapshot(snapshot(100)).await.unwrap();
     opened.journal.save_snapshot(snapshot(1_200)).await.unwrap();
     opened.journal.save_snapshot(snapshot(1_400)).await.unwrap();
     // Pruning goes on in the background; it is done when everything asked before is.
-    let oldest = || {
-        let store = Connection::open(folder.path().join(FILE)).unwrap();
-        store.query_row("SELECT min(log_index) FROM entries", (), |row| row.get::<_, u64>(0)).unwrap()
-    };
+    let oldest =
+        || locked(&store).query_row("SELECT min(log_index) FROM entries", (), |row| row.get::<_, u64>(0)).unwrap();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while oldest() < 1_201 {
         assert!(std::time::Instant::now() < deadline, "entries up to 1200 are still there");
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;
     }
     assert_eq!(oldest(), 1_201);
+    drop(store);
     closed(opened).await;
     assert_eq!(indexes(reopened(folder.path())), (Some(1_400), (1_401..=1_500).collect()));
 
@@ -169,7 +168,7 @@ async fn a_damaged_entry_stops_the_reading_there() {
 #[tokio::test]
 async fn a_full_disk_is_told_and_appends_go_on_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = open(folder.path(), Some(20)).unwrap();
+    let (opened, _) = open(folder.path(), Some(20)).unwrap();
     let large = |index| Entry { index: LogIndex(index), bytes: vec![7; 20_000] };
     let mut index = 1;
     let why = loop {
@@ -263,16 +262,15 @@ fn append_for_ever(folder: &Path) {
 #[tokio::test]
 async fn after_a_failure_of_the_store_nothing_more_is_taken() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = EmbeddedJournal::open(folder.path()).unwrap();
+    let (opened, store) = open(folder.path(), None).unwrap();
     opened.journal.append(entries(1..=1)).await.unwrap();
-    let other = Connection::open(folder.path().join(FILE)).unwrap();
     let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON entries BEGIN SELECT RAISE(FAIL, 'no'); END";
-    other.execute_batch(refuse).unwrap();
+    locked(&store).execute_batch(refuse).unwrap();
     let why = opened.journal.append(entries(2..=2)).await.unwrap_err();
     assert!(matches!(why, JournalError::Store { .. }), "{why}");
-    other.execute_batch("DROP TRIGGER refuse").unwrap();
+    locked(&store).execute_batch("DROP TRIGGER refuse").unwrap();
     let why = opened.journal.append(entries(2..=2)).await.unwrap_err();
     assert!(matches!(why, JournalError::Broken { .. }), "{why}");
-    drop(opened);
+    drop((opened, store));
     assert_eq!(indexes(reopened(folder.path())), (None, vec![1]));
 }

@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::replay::checksum;
+use super::{Store, locked};
 use crate::{Entry, JournalError};
 
 /// One commit takes no more than this, so that the first waiter is not held up by the last.
@@ -37,7 +38,7 @@ pub(super) enum Command {
 }
 
 pub(super) struct Writer {
-    pub store: Connection,
+    pub store: Store,
     pub file: PathBuf,
     /// The last durable entry.
     pub last: LogIndex,
@@ -129,7 +130,7 @@ impl Writer {
             return Err(JournalError::Broken { why: why.clone() });
         }
         self.dirty = true;
-        let (store, file) = (&mut self.store, &self.file);
+        let (store, file) = (&mut *locked(&self.store), &self.file);
         let outcome = self.reserve.make_room(Purpose::Write, JournalError::is_full_disk, || {
             insert_all(store, group).map_err(|why| JournalError::store("append to", file, why))
         });
@@ -146,7 +147,7 @@ impl Writer {
     /// One piece of what can wait.
     fn tidy(&mut self) {
         if self.prune_up_to > LogIndex::default() {
-            match prune_piece(&mut self.store, self.prune_up_to) {
+            match prune_piece(&mut locked(&self.store), self.prune_up_to) {
                 Ok(0) => self.prune_up_to = LogIndex::default(),
                 Ok(_) => self.dirty = true,
                 Err(why) => {
@@ -162,7 +163,7 @@ impl Writer {
 
     fn fold_back(&mut self) {
         self.dirty = false;
-        let folded = self.store.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        let folded = locked(&self.store).query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
         if let Err(why) = folded {
             tracing::warn!(%why, "the write-ahead log stays until the next tidying");
         }
