@@ -559,7 +559,15 @@ impl World {
         let theirs = self.engine.contents.get(&id).is_some_and(|content| content.by == Who::Others)
             || self.engine.others_content.contains_key(&id)
             || self.oracle.clock_forward;
-        falling.iter().any(|falls| falls != name && (theirs || self.engine.names[falls].by == Who::Others))
+        // What others did to a tag may be told after a pull of ours: then the digest name beside it is theirs, in doubt.
+        let heard = self.oracle.heard_name.keys().any(|other| other.same_repository(name));
+        let records = self.keeper.as_ref().filter(|_| heard).map(|keeper| Self::records(keeper).1).unwrap_or_default();
+        let taken = |falls: &ImageRef| {
+            let foreign = |record: &&NameRecord| matches!(record.binding, Some(Binding::Foreign { .. }));
+            records.iter().filter(foreign).any(|record| record.name == *falls)
+        };
+        let by_others = |falls: &ImageRef| self.engine.names[falls].by == Who::Others || taken(falls);
+        falling.iter().any(|falls| falls != name && (theirs || by_others(falls)))
     }
 
     /// Whether the keeper has a reason to think that a name of ours is not ours.

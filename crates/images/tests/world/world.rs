@@ -342,6 +342,7 @@ impl World {
         } else {
             event
         };
+        self.wishes_expire();
         self.note(|| format!("event {event:?}"));
         self.oracle.before(&event);
         let Some(keeper) = &mut self.keeper else { return };
@@ -526,7 +527,6 @@ impl World {
 
     fn time_passed(&mut self) {
         let now = self.now;
-        self.wishes_expire();
         let (due, rest): (Vec<_>, Vec<_>) = std::mem::take(&mut self.late).into_iter().partition(|late| late.by <= now);
         self.late = rest;
         for late in due {
