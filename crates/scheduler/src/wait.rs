@@ -1,12 +1,12 @@
 //! Updates that wait for their image (K8): what runs is replaced only on a node that has what the replacement needs.
 //!
 //! - W1: an allocation that runs is not stopped by a plan unless the node of its replacement has said that it has the
-//!   images, or runs an allocation of the same version of the group, which needs the same.
+//!   images, or runs an allocation of the same version of the group, all of whose tasks still hold the same.
 //! - W2: a wish stays with its node for as long as that node can take the replacement: later looks do not wander.
 //! - W3: what waits takes no room from anything else in the plan, and is given none.
 
 use longshore_model::{
-    Allocation, ClientStatus, Deployment, DeploymentId, IdSource, ImageWish, NodeId, Timestamp, WishAnswer,
+    Allocation, ClientStatus, Deployment, DeploymentId, IdSource, ImageWish, TaskPhase, Timestamp, WishAnswer,
 };
 use longshore_state::State;
 use longshore_values::GoDuration;
@@ -81,7 +81,7 @@ fn new_wish(running: &Allocation, on_trial: Allocation, images: Vec<String>, now
 
 /// Whether the node has what this placement needs, by what it said or by what runs there.
 fn is_ready_for(state: &State, deployment: Option<&Deployment>, alloc: &Allocation, now: Timestamp) -> bool {
-    let node: NodeId = alloc.node;
+    let node = alloc.node;
     let said = |wish: &ImageWish| wish.node == node && wish.group == alloc.group && wish.is_ready(now);
     let runs = |known: &Allocation| {
         known.node == node
@@ -89,6 +89,9 @@ fn is_ready_for(state: &State, deployment: Option<&Deployment>, alloc: &Allocati
             && known.job_version == alloc.job_version
             && known.job_spec.create_index == alloc.job_spec.create_index
             && known.client_status == ClientStatus::Running
+            && !known.server_terminal()
+            // A task that is over has let go of its image.
+            && known.task_states.values().all(|task| task.phase != TaskPhase::Dead)
     };
     deployment.is_some_and(|known| known.wishes.iter().any(said))
         || state.allocations_of_job(&alloc.job).any(|known| runs(known))

@@ -58,11 +58,17 @@ impl World {
     }
 
     pub(crate) fn report(&mut self, alloc: &Allocation, status: ClientStatus, healthy: Option<bool>) {
+        let reports = vec![self.told(alloc, status, healthy)];
+        self.change(Change::Allocation(AllocationChange::Report { reports, evaluations: Vec::new() }));
+    }
+
+    /// What a node tells of an allocation.
+    pub(crate) fn told(&self, alloc: &Allocation, status: ClientStatus, healthy: Option<bool>) -> AllocationReport {
         let failed = status == ClientStatus::Failed;
         let phase = if status.is_terminal() { TaskPhase::Dead } else { TaskPhase::Running };
         let finished_at = if status.is_terminal() { self.now } else { Timestamp::NEVER };
         let task = TaskState { phase, failed, finished_at, ..TaskState::default() };
-        let report = AllocationReport {
+        AllocationReport {
             alloc: alloc.id,
             client_status: status,
             client_description: String::new(),
@@ -70,8 +76,7 @@ impl World {
             healthy: healthy.map(|healthy| (healthy, self.now)),
             deployment: alloc.deployment,
             network_status: None,
-        };
-        self.change(Change::Allocation(AllocationChange::Report { reports: vec![report], evaluations: Vec::new() }));
+        }
     }
 
     /// All live allocations run and are healthy.

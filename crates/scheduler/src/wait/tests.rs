@@ -1,5 +1,5 @@
 use longshore_model::*;
-use longshore_state::{Change, DeploymentChange, JobChange, NodeChange};
+use longshore_state::{AllocationChange, Change, DeploymentChange, JobChange, NodeChange};
 use longshore_values::GoDuration;
 
 use super::LIFE;
@@ -96,14 +96,26 @@ fn a_wish_stays_with_its_node_until_that_cannot_take_it() {
         assert_eq!(counts(&world.settle(&next)), (0, 0, 0), "whatever the evaluation's id");
     }
     let down = NodeChange::Status { node: wish.node, status: NodeStatus::Down, event: None, evaluations: Vec::new() };
-    let on_it = world.live(&next)[0].node == wish.node;
+    assert_ne!(world.live(&next)[0].node, wish.node, "what runs is not on the node that goes down");
     world.change(Change::Node(down));
-    let outcome = world.settle(&next);
-    if !on_it {
-        assert_eq!(counts(&outcome), (0, 0, 1));
-        let wishes = deployment(&world, &next).wishes;
-        assert_eq!(wishes.len(), 1, "the new one takes the place of the old one");
-        assert_ne!(wishes[0].node, wish.node);
+    assert_eq!(counts(&world.settle(&next)), (0, 0, 1));
+    let wishes = deployment(&world, &next).wishes;
+    assert_eq!(wishes.len(), 1, "the new one takes the place of the old one");
+    assert_ne!(wishes[0].node, wish.node);
+}
+
+#[test]
+fn what_runs_there_vouches_only_for_images_that_it_holds() {
+    for (phase, wished) in [(TaskPhase::Running, 0), (TaskPhase::Dead, 1)] {
+        let (mut world, _, next) = with_update(1, 2);
+        world.settle(&next);
+        let node = deployment(&world, &next).wishes[0].node;
+        answer(&mut world, &next, node, WishAnswer::Ready);
+        let placed = world.settle(&next).plan.places[0].clone();
+        let mut report = world.told(&placed, ClientStatus::Running, Some(true));
+        report.task_states.insert("init".to_owned(), TaskState { phase, ..TaskState::default() });
+        world.change(Change::Allocation(AllocationChange::Report { reports: vec![report], evaluations: Vec::new() }));
+        assert_eq!(counts(&world.settle(&next)), (1 - wished, 1 - wished, wished), "{phase:?}");
     }
 }
 
@@ -207,6 +219,6 @@ fn a_drain_waits_for_nothing() {
     let alloc = world.live(&next)[0].clone();
     let transitions = [(alloc.id, DesiredTransition { migrate: true, ..Default::default() })].into();
     let evaluations = Vec::new();
-    world.change(Change::Allocation(longshore_state::AllocationChange::Transition { transitions, evaluations }));
+    world.change(Change::Allocation(AllocationChange::Transition { transitions, evaluations }));
     assert_eq!(counts(&world.settle(&next)), (1, 1, 0));
 }
