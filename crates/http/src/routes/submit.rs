@@ -1,11 +1,13 @@
 //! Writes on jobs: from what clients send, through `longshore_jobs`, to the server.
 
 use axum::body::Body;
+use axum::http::StatusCode;
 use axum::response::Response;
 use longshore_api as api;
 use longshore_jobs::{Completed, Fault, Invalid};
 use longshore_model::{Job, JobKey, LogIndex};
 use longshore_server::{GroupCounts, JobAnswer, Refusal, RegisterJob, ServerError};
+use serde_json::json;
 
 use crate::context::Ask;
 use crate::error::{ApiError, Result, with_causes};
@@ -251,7 +253,7 @@ fn driver_faults(ask: &Ask, job: &Job) -> Vec<Fault> {
     faults
 }
 
-/// `PUT /v1/jobs/parse`.
+/// `PUT /v1/jobs/parse`. With `diagnostics=json` mistakes are told as JSON, each with its place.
 pub(crate) async fn parse(ask: Ask, body: Body) -> Result<Response> {
     let request: api::JobsParseRequest = body::json(body).await?;
     if request.job_hcl.is_empty() {
@@ -261,8 +263,10 @@ pub(crate) async fn parse(ask: Ask, body: Body) -> Result<Response> {
     let parsed = tokio::task::spawn_blocking(move || {
         let variable_files = [("variables.hcl".to_owned(), request.variables)];
         let given = if variable_files[0].1.is_empty() { &[][..] } else { &variable_files[..] };
+        let mut seed = [0; 32];
         let input = longshore_jobspec::Input {
             variable_files: given,
+            seed: getrandom::fill(&mut seed).ok().map(|()| seed),
             ..longshore_jobspec::Input::new("input.hcl", &request.job_hcl)
         };
         longshore_jobspec::parse(&input).map(|mut parsed| {
@@ -273,5 +277,13 @@ pub(crate) async fn parse(ask: Ask, body: Body) -> Result<Response> {
         })
     });
     let parsed = parsed.await.map_err(|why| ApiError::server(format!("the parsing was cut short: {why}")))?;
-    reply::json(&ask.params, &parsed.map_err(|why| ApiError::bad_request(why.to_string()))?)
+    match parsed {
+        Ok(job) => reply::json(&ask.params, &job),
+        Err(why) if ask.params.text("diagnostics") == "json" => {
+            let mut response = reply::json(&ask.params, &json!({ "Diagnostics": why.diagnostics }))?;
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            Ok(response)
+        }
+        Err(why) => Err(ApiError::bad_request(why.to_string())),
+    }
 }

@@ -1,7 +1,7 @@
 //! Errors: their status and their words, as clients know them.
 
 use axum::body::Body;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{World, shop};
 
@@ -285,5 +285,13 @@ async fn a_job_file_with_an_error_points_at_the_line() {
     let answer = world.put("/v1/jobs/parse", &json!({ "JobHCL": hcl })).await;
     assert_eq!(answer.status, 400);
     assert!(answer.text().starts_with("input.hcl:3:3: "), "{}", answer.text());
+    let answer = world.put("/v1/jobs/parse?diagnostics=json", &json!({ "JobHCL": hcl })).await;
+    assert_eq!(answer.status, 400);
+    let told: Value = serde_json::from_str(&answer.text()).unwrap();
+    let told = &told["Diagnostics"][0];
+    assert_eq!((&told["severity"], &told["place"]["line"]), (&json!("error"), &json!(3)), "{told}");
+    let hcl = "job \"a\" {\n  name = uuidv4()\n}\n";
+    let parsed = world.put("/v1/jobs/parse", &json!({ "JobHCL": hcl })).await.json();
+    assert_eq!(parsed["Name"].as_str().map(str::len), Some(36), "{parsed}");
     world.close().await;
 }
