@@ -1,6 +1,7 @@
 //! Job files in the one form that is not argued about.
 //!
-//! 1. Only blanks change: every piece of the text and every line end stays, comments included.
+//! 1. Only blanks change: every piece of the text and every line end stays, comments included. Line ends are `\n`, also
+//!    where they were `\r\n`; empty lines at the end and a byte order mark go.
 //! 2. Lines are indented by two blanks for each bracket that is open where they begin.
 //! 3. `=` signs of attributes on consecutive lines stand below each other, and so do comments behind them.
 //! 4. What is formatted already stays as it is.
