@@ -1,5 +1,5 @@
 //! The files of allocations, for people. Folders belong to tasks, which may put links in them: nothing is opened that is
-//! not beneath the allocation's folder, whatever way a path takes, and nothing is read that is secret.
+//! not beneath the allocation's folder, whatever way a path takes, and nothing is read that is secret or no regular file.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -29,6 +29,8 @@ pub enum FilesError {
     Secret(String),
     #[error("file {0:?} is a directory")]
     IsFolder(String),
+    #[error("file {0:?} is a device, pipe or socket: only regular files are read")]
+    Special(String),
     #[error("{doing} {}: {}", .path.display(), words(.source))]
     Io {
         doing: &'static str,
@@ -123,7 +125,7 @@ impl Client {
     /// Opens a file of an allocation to read it. Waits for the disk.
     ///
     /// # Errors
-    /// When it is not there, a folder, or secret.
+    /// When it is not there, no regular file, or secret.
     pub fn open_file(&self, alloc: AllocId, path: &str) -> Result<AllocFile, FilesError> {
         open(&self.files_root(alloc)?, path)
     }
@@ -196,18 +198,24 @@ fn open(root: &Path, path: &str) -> Result<AllocFile, FilesError> {
     if is_secret(&clean) {
         return Err(FilesError::Secret(path.to_owned()));
     }
-    // A pipe that nobody writes to would be waited for.
-    let file = open_beneath(root, &clean, OFlag::O_RDONLY | OFlag::O_NONBLOCK, "stat")?;
+    // Looked at before it is opened: tasks may make devices, and those of the host are not theirs to read.
+    let found = open_beneath(root, &clean, OFlag::O_PATH, "stat")?;
     let failed = |source| FilesError::Io { doing: "stat", path: full.clone(), source };
-    if file.metadata().map_err(failed)?.is_dir() {
+    let kind = found.metadata().map_err(failed)?.file_type();
+    if kind.is_dir() {
         return Err(FilesError::IsFolder(path.to_owned()));
     }
+    if !kind.is_file() {
+        return Err(FilesError::Special(path.to_owned()));
+    }
+    let here = format!("/proc/self/fd/{}", found.as_raw_fd());
     // Where it led in the end: a link may have led to what is secret.
-    let real = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).map_err(failed)?;
+    let real = std::fs::read_link(&here).map_err(failed)?;
     let root = root.canonicalize().map_err(failed)?;
     if real.strip_prefix(&root).is_ok_and(is_secret) {
         return Err(FilesError::Secret(path.to_owned()));
     }
+    let file = File::open(&here).map_err(|source| FilesError::Io { doing: "open", path: full.clone(), source })?;
     Ok(AllocFile { file, path: full.clone(), name: path.trim_start_matches('/').to_owned() })
 }
 
@@ -315,6 +323,7 @@ mod tests {
         ] {
             symlink(to, root.join(from)).unwrap();
         }
+        nix::unistd::mkfifo(&root.join("web/local/pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
         (folder, root)
     }
 
@@ -350,6 +359,10 @@ mod tests {
             ("web/local/inner/key", secret("web/local/inner/key")),
             ("web/local/top/web/secrets/key", secret("web/local/top/web/secrets/key")),
             ("web", "file \"web\" is a directory".to_owned()),
+            (
+                "web/local/pipe",
+                "file \"web/local/pipe\" is a device, pipe or socket: only regular files are read".to_owned(),
+            ),
             ("none", "stat ROOT/none: no such file or directory".to_owned()),
             ("web/local/a.txt/x", "stat ROOT/web/local/a.txt/x: not a directory".to_owned()),
         ] {
