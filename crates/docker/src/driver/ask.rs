@@ -62,6 +62,27 @@ impl<'a> Asker<'a> {
             Some(path) => Some(open_archive(request, path, &name).await?),
         };
         let owner = Owner::task(request.id.alloc, &request.id.task);
+        Self::of(shared, owner, name, config, archive, &request.events).await
+    }
+
+    /// For a task that is to come: nothing of it is known but its config.
+    pub(crate) async fn of_wish(
+        shared: &'a Shared,
+        owner: Owner,
+        config: &TaskConfig,
+        events: &'a EventSink,
+    ) -> Result<Self, DriverError> {
+        Self::of(shared, owner, image_name(config)?, config, None, events).await
+    }
+
+    async fn of(
+        shared: &'a Shared,
+        owner: Owner,
+        name: ImageRef,
+        config: &TaskConfig,
+        archive: Option<Arc<CheckedArchive>>,
+        events: &'a EventSink,
+    ) -> Result<Self, DriverError> {
         let want = Want {
             owner: owner.clone(),
             name: name.clone(),
@@ -78,35 +99,6 @@ impl<'a> Asker<'a> {
             name,
             want,
             access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive },
-            events: &request.events,
-            timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
-            watched: Mutex::default(),
-        })
-    }
-
-    /// For a task that is to come: nothing of it is known but its config.
-    pub(crate) async fn of_wish(
-        shared: &'a Shared,
-        owner: Owner,
-        config: &TaskConfig,
-        events: &'a EventSink,
-    ) -> Result<Self, DriverError> {
-        let name = image_name(config)?;
-        let want = Want {
-            owner: owner.clone(),
-            name: name.clone(),
-            fresh: config.force_pull || name.tag() == Some("latest"),
-            access: shared.access_word(config.auth.as_ref(), config.auth_soft_fail),
-            platform: None,
-            archive: None,
-        };
-        Ok(Self {
-            shared,
-            keeping: shared.keeping().await?,
-            owner,
-            name,
-            want,
-            access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive: None },
             events,
             timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
             watched: Mutex::default(),
