@@ -16,6 +16,10 @@ use crate::schema::{Body, Fields, JOB, Kind, Nested, Shape};
 use crate::suggest::nearest;
 use crate::value::Value;
 
+/// The units of work of one block. Each keeps about a kilobyte until the whole file is read, and a few nested `dynamic`
+/// blocks ask for millions.
+const WORK_OF_BLOCK: usize = 250;
+
 /// A label with the place that it was read from.
 type Label = (String, Option<Range<usize>>);
 
@@ -303,7 +307,12 @@ impl<'e, 'a> Decoder<'e, 'a> {
         let labels: Vec<Label> = block.labels.iter().map(|label| (label.as_str().to_owned(), label.span())).collect();
         let name = block.ident.value().as_str().to_owned();
         if name != "dynamic" {
-            return vec![Instance { name, span: block.ident.span(), labels, body: &block.body, scope: scope.clone() }];
+            let span = block.ident.span();
+            let paid = self.evaluator.charge(span.clone(), WORK_OF_BLOCK);
+            return match self.told(paid) {
+                Some(()) => vec![Instance { name, span, labels, body: &block.body, scope: scope.clone() }],
+                None => Vec::new(),
+            };
         }
         let [(name, _)] = labels.as_slice() else {
             self.error(block.ident.span(), label_error("dynamic", 1, labels.len()));
@@ -341,7 +350,7 @@ impl<'e, 'a> Decoder<'e, 'a> {
         let collection = evaluator.evaluate(&for_each.value, scope)?;
         let mut made = Vec::new();
         for (key, value) in evaluator.elements(&collection, for_each.value.span())? {
-            evaluator.charge(for_each.value.span(), 1)?;
+            evaluator.charge(for_each.value.span(), WORK_OF_BLOCK)?;
             let turn = Value::object(BTreeMap::from([("key".to_owned(), key), ("value".to_owned(), value)]));
             let inner = Scope::within(scope, vec![(iterator.to_owned(), turn)]);
             let labels = match block.body.get_attribute("labels") {

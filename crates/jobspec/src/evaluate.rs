@@ -23,7 +23,8 @@ use crate::types::Type;
 use crate::value::Value;
 use crate::{Files, operators};
 
-/// How much one text may make us do, in units: one for each element and each byte of text that is made.
+/// How much one text may make us do, in units: one for each element and each byte of text that is made, and more for each
+/// expression and block.
 const WORK_MAX: u64 = 8_000_000;
 /// The units of one expression.
 const WORK_OF_EXPRESSION: usize = 8;
@@ -80,7 +81,7 @@ impl Budget {
             None => {
                 self.work.set(0);
                 Err(format!(
-                    "the file's expressions make more than {WORK_MAX} steps and bytes, the limit of a job file"
+                    "the file's blocks and expressions make more than {WORK_MAX} steps and bytes, the limit of a job file"
                 ))
             }
         }

@@ -22,6 +22,27 @@ fn work_is_bounded() {
     assert!(told.contains("wait for each other more than 240 deep"), "{told}");
 }
 
+/// Few words, many blocks: what they keep in memory is bounded too, and the end is told once.
+#[test]
+fn blocks_are_bounded() {
+    let dynamic = |name: &str, content: &str| {
+        let labels = format!("labels = [\"{name}${{{name}.value}}\"]");
+        format!("dynamic \"{name}\" {{\nfor_each = range(1000)\n{labels}\ncontent {{\n{content}\n}}\n}}\n")
+    };
+    let tasks = dynamic("task", "driver = \"raw_exec\"\nconfig { command = \"x\" }");
+    let text = format!("job \"a\" {{\n{}}}\n", dynamic("group", &tasks));
+    let told = parse(&Input::new("job.hcl", &text)).unwrap_err().to_string();
+    assert_eq!(told.matches("the limit of a job file").count(), 1, "{told}");
+
+    let written = "constraint {\nvalue = \"1\"\n}\n".repeat(1_000);
+    let text = format!("job \"a\" {{\n{}}}\n", dynamic("group", &written));
+    let told = parse(&Input::new("job.hcl", &text)).unwrap_err().to_string();
+    assert!(told.contains("the limit of a job file"), "{told}");
+
+    let text = format!("job \"a\" {{\n{}}}\n", dynamic("group", "task \"t\" {\ndriver = \"raw_exec\"\n}"));
+    assert!(parse(&Input::new("job.hcl", &text)).is_ok());
+}
+
 #[test]
 fn deep_nesting_is_an_error() {
     for (open, close) in [("[", "]"), ("(", ")"), ("{a=", "}"), ("\"${", "}\""), ("!", ""), ("f(", ")")] {
