@@ -11,7 +11,7 @@ use longshore_engine::{ContainerSummary, Error as EngineError, ListContainers};
 use longshore_model::{AllocId, NodeId, Timestamp};
 use longshore_values::GoDuration;
 
-use super::shared::{Books, Shared};
+use super::shared::{Books, Holding, Shared};
 use super::start::remove_container;
 use crate::image::{now, with_causes};
 use crate::task::{Identity, NOMAD_ALLOCATION, OWN_AGENT};
@@ -59,7 +59,12 @@ struct Told {
 async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     let listed = shared.engine.containers(ListContainers { all: true, labels: &[NOMAD_ALLOCATION] }).await?;
     // Read after the list: what is accepted in between is known, and its container is in no older list.
-    let known: BTreeSet<AllocId> = shared.known().keys().copied().collect();
+    let known: BTreeSet<AllocId> = {
+        let known = shared.known();
+        // Of those that were over before the agent started, some are forgotten already: nothing of theirs is to stay.
+        let lives = known.iter().filter(|(_, tasks)| tasks.values().any(|holding| *holding != Holding::GivenBack));
+        lives.map(|(alloc, _)| *alloc).collect()
+    };
     let grace = shared.options.gc.dangling_containers.creation_grace;
     let mut foreign = BTreeSet::new();
     for container in &listed.items {

@@ -132,15 +132,15 @@ impl Driver for DockerDriver {
 
     async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError> {
         let tasks = self.shared.known().get(&alloc).cloned().unwrap_or_default();
-        let holding: Vec<_> = tasks.into_iter().filter(|(_, holding)| *holding == Holding::Yes).collect();
+        let ours: Vec<_> = tasks.into_iter().filter(|(_, holding)| *holding != Holding::No).collect();
         // Allocations of other drivers hold nothing here, and do not wait for an engine.
-        if !holding.is_empty() {
+        if !ours.is_empty() {
             let keeping = self.shared.keeping().await?;
             // Containers first: what still has one is not over, and its image would stay with it.
             leftovers::end_all_of(&self.shared, alloc).await.map_err(|error| {
                 DriverError::retry(format!("could not remove what is left of allocation {alloc}")).caused_by(error)
             })?;
-            for (task, _) in holding {
+            for (task, _) in ours.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
                 keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
             }
         }
@@ -156,7 +156,11 @@ impl Driver for DockerDriver {
             for task in &allocation.tasks {
                 let owner = Owner::task(allocation.alloc, &task.name);
                 match allocation.ended_at {
-                    Some(at) => over.push((owner, at)),
+                    // Known until it is forgotten: only then has its last container been looked for.
+                    Some(at) => {
+                        self.shared.know(allocation.alloc, &task.name, Holding::GivenBack);
+                        over.push((owner, at));
+                    }
                     None => {
                         self.shared.know(allocation.alloc, &task.name, holding(&task.config));
                         needs.extend(wanted_image(&task.config).map(|name| Need { owner: owner.clone(), name }));

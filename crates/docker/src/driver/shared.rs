@@ -65,6 +65,8 @@ pub(crate) enum Holding {
     Yes,
     /// Its config named none that can be read.
     No,
+    /// Given back before this start of the agent; its container may be there all the same, of a start that was cut off.
+    GivenBack,
 }
 
 /// Whether the images of the engine are kept, and by whom.

@@ -7,7 +7,7 @@ use longshore_model::{AllocId, NodeId};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
-use crate::world::{SOON, World, node, options, sleeper};
+use crate::world::{SOON, World, node, now, options, sleeper};
 
 fn labels(agent: NodeId, alloc: u128) -> Value {
     let alloc = AllocId::from_u128(alloc).to_string();
@@ -95,4 +95,15 @@ async fn what_a_start_that_was_cut_off_left_goes_with_its_allocation() {
     let mut left: Vec<String> = world.engine.containers().unwrap().into_iter().map(|it| it.name).collect();
     left.sort();
     assert_eq!(left, ["another-agents", "another-allocations"]);
+}
+
+/// Stopped while it was being started, and the agent killed then: the engine had started it all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_start_left_that_was_cut_off_goes_when_its_ended_allocation_is_forgotten() {
+    let mut world = World::with(options()).await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, _) = world.run_task(sleeper(&name)).await;
+    world.restart_driver_with_all_ended_at(Some(now())).await;
+    world.forget(&id).await;
+    assert_eq!(world.engine.containers().unwrap().len(), 0);
 }

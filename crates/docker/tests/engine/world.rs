@@ -117,13 +117,18 @@ impl Node {
 
     /// As if the agent had been started anew: another driver on the same disk.
     pub(crate) async fn restart_driver(&mut self) {
+        self.restart_driver_with_all_ended_at(None).await;
+    }
+
+    /// The same, after all allocations had ended and before any was forgotten.
+    pub(crate) async fn restart_driver_with_all_ended_at(&mut self, ended_at: Option<Timestamp>) {
         self.driver.shutdown().await;
         self.driver = driver(&self.run, &self.endpoint, self.id, &self.options);
         let known = self.known.iter().map(|(alloc, tasks)| KnownAllocation {
             alloc: *alloc,
             replaces: None,
             tasks: tasks.clone(),
-            ended_at: None,
+            ended_at,
         });
         self.driver.restore(known.collect()).await.unwrap();
     }
