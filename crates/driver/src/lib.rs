@@ -18,7 +18,9 @@ use longshore_values::GoDuration;
 
 pub use error::{DriverError, ErrorClass};
 pub use fingerprint::{Capabilities, Fingerprint};
-pub use images::{Collected, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance, Pulled};
+pub use images::{
+    Collected, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance, Pulled,
+};
 pub use request::{
     AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, PrefetchId,
     PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,

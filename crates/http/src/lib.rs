@@ -181,7 +181,7 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/node/{id}/purge", writes(nodes::purge))
         .route("/v1/client/stats", any(host::stats))
         .route("/v1/client/allocation/{id}/signal", writes(ask::signal))
-        .route("/v1/client/allocation/{id}/restart", any(ask::restart))
+        .route("/v1/client/allocation/{id}/restart", writes(ask::restart))
         .route("/v1/client/allocation/{id}/stats", any(ask::stats))
         .route("/v1/client/fs/ls/", any(files::without_allocation))
         .route("/v1/client/fs/ls/{id}", any(files::list))

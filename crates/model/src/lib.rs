@@ -34,4 +34,4 @@ pub use node::{Eligibility, Node, NodeDriver, NodeEvent, NodeNetwork, NodeStatus
 pub use resources::{AllocatedGroup, AllocatedPort, AllocatedTask, Resources};
 pub use task::{TaskEvent, TaskPhase, TaskState};
 pub use timestamp::Timestamp;
-pub use wish::{ImageWish, WishAnswer, WishReport};
+pub use wish::{ImageWish, WishAnswer, WishReport, is_image_known_before_start};

@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{AllocId, DeploymentId, NodeId, Timestamp};
 
@@ -29,6 +30,11 @@ impl ImageWish {
         self.answer == Some(WishAnswer::Ready) && now < self.expires_at
     }
 
+    /// Whether the node's report answers this wish: it was asked up to then, and has no answer yet.
+    pub fn is_answered_by(&self, node: NodeId, report: &WishReport) -> bool {
+        self.node == node && self.group == report.group && self.since <= report.since && self.answer.is_none()
+    }
+
     /// The images in one text, for people.
     pub fn images_text(&self) -> String {
         self.images.join(", ")
@@ -53,4 +59,21 @@ pub struct WishReport {
     /// When the newest wish was made that is answered.
     pub since: Timestamp,
     pub answer: WishAnswer,
+}
+
+/// Whether a node can bring a docker task's image knowing no more than its `config`: nothing in the image's name or the
+/// credentials is filled in at the start (`${…}`), and no archive that comes with the task has to be loaded.
+pub fn is_image_known_before_start(config: &Value) -> bool {
+    let by_archive = config.get("load").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
+    let needs_more = ["image", "auth"].iter().filter_map(|key| config.get(key)).any(has_variable);
+    !by_archive && !needs_more
+}
+
+fn has_variable(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("${"),
+        Value::Array(values) => values.iter().any(has_variable),
+        Value::Object(values) => values.values().any(has_variable),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }

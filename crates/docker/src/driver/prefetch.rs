@@ -2,7 +2,7 @@
 
 use longshore_driver::{DriverError, EventSink, PrefetchId, PrefetchRequest};
 use longshore_images::{Event, Owner};
-use serde_json::Value;
+use longshore_model::is_image_known_before_start;
 
 use super::ask::{Asker, image_name};
 use super::ended;
@@ -11,7 +11,7 @@ use crate::task::TaskConfig;
 
 /// Brings the image, within the task's `image_pull_timeout`.
 pub(crate) async fn prefetch(shared: &Shared, request: PrefetchRequest) -> Result<(), DriverError> {
-    if !is_known_before_start(&request.config) {
+    if !is_image_known_before_start(&request.config) {
         return Ok(());
     }
     let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
@@ -34,20 +34,4 @@ pub(crate) async fn keep(shared: &Shared, wished: Vec<PrefetchId>) -> Result<(),
 fn owner(id: PrefetchId) -> Owner {
     let PrefetchId { job, version, group, task } = id;
     Owner::Prefetch { job, version, group, task }
-}
-
-/// Texts that are filled in at the start, and archives that come with the task, cannot be brought before.
-fn is_known_before_start(config: &Value) -> bool {
-    let by_archive = config.get("load").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
-    let needs_more = ["image", "auth"].iter().filter_map(|key| config.get(key)).any(has_variable);
-    !by_archive && !needs_more
-}
-
-fn has_variable(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains("${"),
-        Value::Array(values) => values.iter().any(has_variable),
-        Value::Object(values) => values.values().any(has_variable),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }

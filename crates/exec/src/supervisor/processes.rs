@@ -98,7 +98,9 @@ mod tests {
         // A session of the test's own: that of the test may be the machine's first, which is never looked at.
         let mut leader = std::process::Command::new("setsid").args(["sleep", "1000"]).spawn().unwrap();
         let pid = i32::try_from(leader.id()).unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
         while stat(pid).unwrap().session != pid {
+            assert!(std::time::Instant::now() < deadline, "`setsid` has made no session");
             std::thread::yield_now();
         }
         let started = stat(pid).unwrap().start_ticks;

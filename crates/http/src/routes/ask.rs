@@ -20,11 +20,13 @@ pub(crate) async fn signal(ask: Ask, Path(id): Path<String>, body: Body) -> Resu
     let asked: AllocSignalRequest = body::json(body)
         .await
         .map_err(|error| ApiError { message: format!("Failed to decode body: {}", error.message), ..error })?;
-    client.signal(alloc, named(&asked.task), &asked.signal).await.map_err(refused)?;
+    let sent = ask.context.unless_ended(client.signal(alloc, named(&asked.task), &asked.signal)).await;
+    sent.unwrap_or_else(|| Err(AskError::Tasks(vec!["the agent is ending".to_owned()]))).map_err(refused)?;
     reply::json(&ask.params, &GenericResponse::default())
 }
 
-/// `PUT /v1/client/allocation/{alloc}/restart`; any method will do, and no body is all tasks.
+/// `PUT /v1/client/allocation/{alloc}/restart`; no body is all tasks. Nomad takes any method here: a page that a person
+/// happens to open could then restart tasks by showing a picture.
 pub(crate) async fn restart(ask: Ask, Path(id): Path<String>, body: Body) -> Result<Response> {
     let (alloc, client) = here(&ask.context, &id)?;
     let asked: AllocRestartRequest = body::optional_json(body).await?.unwrap_or_default();

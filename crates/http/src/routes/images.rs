@@ -91,7 +91,8 @@ pub(crate) async fn unpin(ask: Ask, body: Body) -> Result<Response> {
 /// `PUT /v1/client/images/gc`.
 pub(crate) async fn collect(ask: Ask, body: Body) -> Result<Response> {
     let request: api::ImageCollectRequest = body::optional_json(body).await?.unwrap_or_default();
-    let gone = needed(&ask.context)?.collect(request.dry_run).await.map_err(|why| failed("collect images", &why))?;
+    let collected = ask.context.unless_ended(needed(&ask.context)?.collect(request.dry_run)).await;
+    let gone = collected.ok_or_else(ending)?.map_err(|why| failed("collect images", &why))?;
     let images = gone.iter().map(image::collected).collect();
     reply::json(&ask.params, &api::ImageCollectResponse { images })
 }
@@ -99,12 +100,17 @@ pub(crate) async fn collect(ask: Ask, body: Body) -> Result<Response> {
 /// `PUT /v1/client/images/pull`: answered when the image is here, or cannot be had.
 pub(crate) async fn pull(ask: Ask, body: Body) -> Result<Response> {
     let request: api::ImagePullRequest = body::json(body).await?;
-    let pulled = needed(&ask.context)?.pull(&request.name, request.force).await;
+    let pulled = ask.context.unless_ended(needed(&ask.context)?.pull(&request.name, request.force)).await;
+    let pulled = pulled.ok_or_else(ending)?;
     reply::json(&ask.params, &image::pulled(&pulled.map_err(|why| failed("pull an image", &why))?))
 }
 
 fn needed(context: &Context) -> Result<&dyn Images> {
     keeper(context).ok_or_else(|| ApiError::not_found("no driver of this node keeps images".to_owned()))
+}
+
+fn ending() -> ApiError {
+    ApiError::server("the agent is ending".to_owned())
 }
 
 fn failed(doing: &str, why: &DriverError) -> ApiError {

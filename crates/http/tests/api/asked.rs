@@ -81,7 +81,8 @@ async fn tasks_end_and_start_again_whatever_their_policy() {
         }
         index = answer.index();
     }
-    let over = world.get(&restart).await;
+    assert_eq!(world.get(&restart).await.status, 405, "a picture in a web page is no request to restart");
+    let over = world.put(&restart, &json!({})).await;
     assert_eq!((over.status, over.text().as_str()), (500, "1 error occurred:\n\t* Task not running\n\n"));
     let over = world.put(&format!("{path}/signal"), &json!({"Signal": "SIGHUP"})).await;
     let expected = "1 error occurred:\n\t* Failed to signal task: httpd, err: Task not running\n\n";

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use longshore_model::{Allocation, ClientStatus, ImageRef, Task, TaskGroup};
-use serde_json::Value;
+use longshore_model::{Allocation, ClientStatus, ImageRef, Task, TaskGroup, is_image_known_before_start};
 
 /// The driver whose tasks have images that a node can be wished to have.
 const DRIVER: &str = "docker";
@@ -33,18 +32,7 @@ fn image(task: &Task) -> Option<&str> {
 /// The image of a task that a node can bring without knowing more of the allocation: nothing is filled in at the start,
 /// and no archive has to be there.
 fn known_before_start(task: &Task) -> Option<&str> {
-    let needs_more = |key: &str| task.config.get(key).is_some_and(has_variable);
-    let by_archive = task.config.get("load").and_then(Value::as_str).is_some_and(|path| !path.is_empty());
-    image(task).filter(|_| !by_archive && !needs_more("image") && !needs_more("auth"))
-}
-
-fn has_variable(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains("${"),
-        Value::Array(values) => values.iter().any(has_variable),
-        Value::Object(values) => values.values().any(has_variable),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+    image(task).filter(|_| is_image_known_before_start(&task.config))
 }
 
 /// `redis` and `docker.io/library/redis:latest` are one; what cannot be read is itself.
@@ -62,7 +50,7 @@ impl<'a> Reference<'a> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::world::failed_allocation;

@@ -39,11 +39,10 @@ pub(super) fn answered(
     ids: &mut dyn IdSource,
 ) -> Option<Change> {
     let waits = |report: &WishReport| {
-        state.deployment(report.deployment).filter(|deployment| deployment.status.is_active()).filter(|deployment| {
-            deployment.wishes.iter().any(|wish| {
-                wish.node == node && wish.group == report.group && wish.since <= report.since && wish.answer.is_none()
-            })
-        })
+        state
+            .deployment(report.deployment)
+            .filter(|deployment| deployment.status.is_active())
+            .filter(|deployment| deployment.wishes.iter().any(|wish| wish.is_answered_by(node, report)))
     };
     let reports: Vec<WishReport> = reports.into_iter().filter(|report| waits(report).is_some()).collect();
     if reports.is_empty() {

@@ -131,9 +131,11 @@ impl State {
     }
 }
 
-/// While it was paused it could not get on: every group has its whole time again.
+/// While it was paused it could not get on: every group has its whole time again, and what no node has answered is asked
+/// anew where it is still needed.
 fn restart_clocks(deployment: &mut Deployment, now: Timestamp) {
     for group in deployment.groups.values_mut().filter(|group| group.require_progress_by != Timestamp::NEVER) {
         group.require_progress_by = now.plus(group.progress_deadline);
     }
+    deployment.wishes.retain(|wish| wish.answer.is_some());
 }

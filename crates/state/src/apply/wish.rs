@@ -38,7 +38,7 @@ impl State {
         let mut deployment = Deployment::clone(known);
         let mut changed = false;
         for wish in &mut deployment.wishes {
-            if wish.node == node && wish.group == report.group && wish.since <= report.since && wish.answer.is_none() {
+            if wish.is_answered_by(node, &report) {
                 wish.answer = Some(report.answer.clone());
                 changed = true;
             }
