@@ -38,7 +38,7 @@ impl Endpoint {
         match host {
             None => Ok(Self::default()),
             Some(host) => match host.parse()? {
-                Self::Tcp { .. } if tls => Err(BadEndpoint::Tls(host)),
+                Self::Tcp { .. } if tls => Err(BadEndpoint::Tls(without_user(&host))),
                 endpoint => Ok(endpoint),
             },
         }
@@ -55,7 +55,7 @@ impl FromStr for Endpoint {
     type Err = BadEndpoint;
 
     fn from_str(text: &str) -> Result<Self, BadEndpoint> {
-        let bad = || BadEndpoint::Form(text.to_owned());
+        let bad = || BadEndpoint::Form(without_user(text));
         if text.is_empty() {
             return Err(BadEndpoint::Empty);
         }
@@ -75,10 +75,19 @@ impl FromStr for Endpoint {
                 }
                 Ok(Self::Tcp { host: host.to_owned(), port })
             }
-            "https" => Err(BadEndpoint::Tls(text.to_owned())),
-            "npipe" => Err(BadEndpoint::NamedPipe(text.to_owned())),
+            "https" => Err(BadEndpoint::Tls(without_user(text))),
+            "npipe" => Err(BadEndpoint::NamedPipe(without_user(text))),
             _ => Err(bad()),
         }
+    }
+}
+
+/// The address as errors show it: who it names, and with which password, is nobody's business.
+fn without_user(text: &str) -> String {
+    match (text.split_once("://"), text.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
+        (None, Some((_, rest))) => format!("***@{rest}"),
+        _ => text.to_owned(),
     }
 }
 
@@ -119,6 +128,8 @@ mod tests {
         check("tcp://", "error: \"tcp://\" is no address");
         check("tcp://a:b", "error: \"tcp://a:b\" is no address");
         check("https://engine:2376", "error: \"https://engine:2376\" asks for TLS");
+        check("tcp://me:secret@engine:1", "error: \"tcp://***@engine:1\" is no address");
+        check("https://me:se@cret@engine", "error: \"https://***@engine\" asks for TLS");
         check("npipe:////./pipe/docker_engine", "error: \"npipe:////./pipe/docker_engine\" is a named pipe");
     }
 

@@ -2,6 +2,7 @@
 
 mod ask;
 mod attach;
+mod attempts;
 mod cursor;
 mod dangling;
 mod fingerprint;
@@ -102,7 +103,13 @@ impl Driver for DockerDriver {
         let cancel = CancellationToken::new();
         // Dropping this future is how a start is called off; the attempt itself then ends what it made.
         let _cancel_on_drop = cancel.clone().drop_guard();
-        let attempt = tokio::spawn(start::attempt(self.shared.clone(), request, cancel));
+        let under_way = self.shared.attempts.begin(request.id.alloc);
+        let shared = self.shared.clone();
+        let attempt = tokio::spawn(async move {
+            let started = start::attempt(shared, request, cancel).await;
+            drop(under_way);
+            started
+        });
         attempt.await.unwrap_or_else(|error| Err(DriverError::retry("the attempt ended unexpectedly").caused_by(error)))
     }
 
@@ -136,6 +143,7 @@ impl Driver for DockerDriver {
         // Allocations of other drivers hold nothing here, and do not wait for an engine.
         if !ours.is_empty() {
             let keeping = self.shared.keeping().await?;
+            self.shared.attempts.none_of(alloc).await;
             // Containers first: what still has one is not over, and its image would stay with it.
             leftovers::end_all_of(&self.shared, alloc).await.map_err(|error| {
                 DriverError::retry(format!("could not remove what is left of allocation {alloc}")).caused_by(error)

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::attempts::Attempts;
 use super::pumps::Pumps;
 use crate::image::{EngineState, Keeping};
 use crate::options::Options;
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     /// The tasks of each allocation that was accepted and not forgotten, and whether they hold images.
     known: Mutex<Known>,
     pub(crate) pumps: Pumps,
+    pub(crate) attempts: Attempts,
     /// What the last fingerprint was made from.
     seen: Mutex<Option<Seen>>,
     /// Of this process only: what pulls are joined by is hashed with it.
@@ -97,6 +99,7 @@ impl Shared {
             engine: setup.engine,
             node: setup.node,
             pumps: Pumps::new(setup.state_folder.join("log-cursors")),
+            attempts: Attempts::default(),
             state_folder: setup.state_folder,
             lock_folder: setup.lock_folder,
             engine_state: Arc::new(watch::Sender::new(EngineState::Unknown)),
