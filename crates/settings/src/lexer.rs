@@ -163,7 +163,11 @@ impl<'a> Lexer<'a> {
         if good {
             return Ok(Token::Number(written.to_owned()));
         }
-        let told = self.error(start, self.at.max(start + 1), format!("{written:?} is no number"));
+        let mut told = self.error(start, self.at.max(start + 1), format!("{written:?} is no number"));
+        // What stands on a line about a secret may be the secret.
+        if told.place.as_ref().is_some_and(|place| place.line_text.is_empty()) {
+            told.summary = "this is no number".to_owned();
+        }
         Err(Box::new(told.hint("texts, durations and sizes stand in quotes, as in \"30s\"")))
     }
 

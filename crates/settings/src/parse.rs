@@ -144,6 +144,11 @@ impl Parser<'_> {
             Token::OpenBracket => self.list(&token, depth + 1)?,
             Token::Ident(name) => {
                 let told = self.unexpected(&token, "a value");
+                // What stands on a line about a secret may be the secret.
+                if told.place.as_ref().is_some_and(|place| place.line_text.is_empty()) {
+                    let told = self.lexer.error(token.start, token.end, "expected a value, found a word");
+                    return Err(Box::new(told.hint("a text stands in quotes")));
+                }
                 return Err(Box::new(told.hint(format!("a text stands in quotes: \"{name}\""))));
             }
             _ => return Err(self.unexpected(&token, "a value")),

@@ -76,6 +76,11 @@ fn errors_point_at_the_place() {
         "a = INFO",
         "a.hcl:1:5: expected a value, found \"INFO\"\n  |\n1 | a = INFO\n  |     ^^^^\nhint: a text stands in quotes: \"INFO\"",
     );
+    check("encrypt = hush", "a.hcl:1:11: expected a value, found a word\nhint: a text stands in quotes");
+    check(
+        "api_token = 7hush",
+        "a.hcl:1:13: this is no number\nhint: texts, durations and sizes stand in quotes, as in \"30s\"",
+    );
     check("{\"a\": 1,}", "a.hcl:1:9: expected a key in quotes, found \"}\"\n  |\n1 | {\"a\": 1,}\n  |         ^");
     check("{\"a\" 1}", "a.hcl:1:6: expected \":\" after a key, found the number 1\n  |\n1 | {\"a\" 1}\n  |      ^");
     check("a b = 1", "a.hcl:1:5: expected \"{\" after a block's label, found \"=\"\n  |\n1 | a b = 1\n  |     ^");
