@@ -238,7 +238,7 @@ impl Class {
             Self::RegistryFailed => "see the registry's own log; the pull is tried again under the restart policy",
             Self::ManifestMissing => "check the image's name and tag, and that it was pushed",
             Self::PlatformMissing => "push the image for this node's platform, or constrain the job to fitting nodes",
-            Self::ImageBroken => "push the image again",
+            Self::ImageBroken => "push the image again; when other images fail as well, see the engine's own log",
             Self::EngineUnreachable => "check that the Docker daemon runs and that the agent may use its socket",
             Self::Version => "use an engine of version 20.10 or later",
             _ => "",
