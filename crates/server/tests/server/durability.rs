@@ -75,6 +75,11 @@ async fn snapshots_are_taken_on_the_way_and_shorten_the_start() {
     for number in 0..60 {
         register(&server, &job(&format!("web-{number}"), 1)).await;
     }
+    // While evaluations wait, workers go on writing between the look at the journal and that at the state.
+    eventually(&server, "the end of all evaluations", |state| {
+        state.evaluations().all(|evaluation| evaluation.status != EvalStatus::Pending)
+    })
+    .await;
     // No orderly end: what is there now is what a crash would leave.
     let Opened { snapshot, entries, .. } = journal.open();
     let after = snapshot.expect("no snapshot was taken").index;
