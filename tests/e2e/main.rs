@@ -17,6 +17,7 @@ mod full_disk;
 mod holds;
 mod life;
 mod newcomers;
+mod pins;
 mod placement;
 mod pull_errors;
 mod rolling;

@@ -85,7 +85,7 @@ pub(crate) async fn unpin(ask: Ask, body: Body) -> Result<Response> {
     if !stood {
         return Err(ApiError::not_found(format!("nothing is pinned by {:?}", request.pattern)));
     }
-    Ok(reply::empty())
+    reply::json(&ask.params, &api::GenericResponse::default())
 }
 
 /// `PUT /v1/client/images/gc`.

@@ -51,7 +51,8 @@ async fn images_are_pinned_and_collected() {
         (refused.status, refused.text().as_str()),
         (400, "could not pin images: the pattern is empty; write one")
     );
-    assert_eq!(world.put("/v1/client/images/unpin", &json!({"Pattern": "redis:7"})).await.status, 200);
+    let unpinned = world.put("/v1/client/images/unpin", &json!({"Pattern": "redis:7"})).await;
+    assert_eq!((unpinned.status, unpinned.json()), (200, json!({"Index": 0})));
     let unknown = world.put("/v1/client/images/unpin", &json!({"Pattern": "web:1"})).await;
     assert_eq!((unknown.status, unknown.text().as_str()), (404, "nothing is pinned by \"web:1\""));
     let shown = world.put("/v1/client/images/pull", &json!({"Name": "redis:7", "Force": true})).await.json();

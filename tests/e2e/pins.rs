@@ -1,0 +1,25 @@
+//! What a person pins stays, by the command line and the API as they are.
+
+use std::time::Duration;
+
+use crate::support::*;
+
+const AGENT: &str = "plugin \"docker\" {\n  config {\n    gc {\n      image_delay = \"1s\"\n    }\n  }\n}\n";
+
+#[test]
+fn a_pinned_image_stays_until_it_is_unpinned() {
+    let machine = Machine::start();
+    let (_, name) = machine.push("shop/pinned");
+    let agent = machine.agent(AGENT);
+    let said = |words: &[&str]| agent.cli(words).unwrap().success(&words.join(" ")).unwrap().stdout;
+    run_job(&agent, &Job::new("pinned", &name));
+    assert!(said(&["image", "pin", &name]).starts_with(&format!("Pinned {name}")));
+    stop_job(&machine, &agent, "pinned");
+    // Who collects takes all that nobody needs, at once.
+    said(&["image", "gc"]);
+    assert!(machine.has_image(&name));
+    assert!(said(&["image", "pin"]).contains(&name));
+    assert_eq!(said(&["image", "unpin", &name]), format!("Unpinned {name}\n"));
+    assert_eq!(said(&["image", "pin"]), "No pins\n");
+    machine.wait_image_gone(Duration::from_secs(20), &name);
+}
