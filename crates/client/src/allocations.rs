@@ -413,13 +413,19 @@ pub(crate) fn requests(
         let config = expand_json(&task.config, &variables);
         by_driver.entry(&task.driver).or_default().push(AcceptedTask { name: task.name.clone(), config });
     }
+    let own_network = alloc.resources.network_mode.as_deref().is_some_and(has_own_namespace);
     by_driver
         .into_iter()
         .filter_map(|(name, tasks)| {
             let driver = shared.drivers.get(name).map(Arc::clone)?;
-            Some((driver, AcceptRequest { alloc: alloc.id, replaces, tasks }))
+            Some((driver, AcceptRequest { alloc: alloc.id, replaces, tasks, own_network }))
         })
         .collect()
+}
+
+/// Whether a group network of this mode has a namespace of its own.
+fn has_own_namespace(mode: &str) -> bool {
+    matches!(mode, "bridge" | "none") || mode.starts_with("cni/")
 }
 
 /// Nothing of an allocation ever ran here.

@@ -228,6 +228,7 @@ fn known_to(shared: &Shared, driver: &str, stored: &[Stored]) -> Vec<KnownAlloca
             alloc: entry.alloc.id,
             replaces: entry.record.replaces,
             tasks: tasks.collect(),
+            own_network: request.own_network,
             ended_at: entry.record.ended_at,
         });
     }

@@ -37,6 +37,8 @@ pub struct AcceptRequest {
     pub replaces: Option<AllocId>,
     /// Only the tasks of this driver.
     pub tasks: Vec<AcceptedTask>,
+    /// Whether its group has a network namespace of its own: what the driver makes that from is held too.
+    pub own_network: bool,
 }
 
 /// A task of an accepted allocation. What can be interpolated before the start (node, job, meta) is interpolated.
@@ -194,6 +196,8 @@ pub struct KnownAllocation {
     pub replaces: Option<AllocId>,
     /// Only the tasks of this driver.
     pub tasks: Vec<KnownTask>,
+    /// As in [`AcceptRequest`].
+    pub own_network: bool,
     /// When it ended for good; `None` while it can still start tasks.
     pub ended_at: Option<Timestamp>,
 }

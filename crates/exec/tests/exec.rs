@@ -332,6 +332,7 @@ async fn what_nobody_knows_is_ended() {
         alloc,
         replaces: None,
         tasks: vec![KnownTask { name: "web".to_owned(), config: json!({}), handle: Some(web.handle.clone()) }],
+        own_network: false,
         ended_at: None,
     };
     drop(driver);
@@ -354,7 +355,7 @@ async fn a_driver_without_tasks_has_no_supervisor() {
     let world = World::new();
     let driver = world.driver();
     driver.restore(Vec::new()).await.unwrap();
-    let accept = AcceptRequest { alloc: world.alloc, replaces: None, tasks: Vec::new() };
+    let accept = AcceptRequest { alloc: world.alloc, replaces: None, tasks: Vec::new(), own_network: false };
     driver.accept(accept).await.unwrap();
     driver.forget(world.alloc, Timestamp::from_seconds(1)).await.unwrap();
     driver.shutdown().await;

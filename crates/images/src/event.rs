@@ -53,6 +53,9 @@ pub enum Event {
     Wished { owner: Owner, name: ImageRef, expires_at: Timestamp },
     /// All owners of such holds that somebody still wishes for: what others of them hold is given back.
     StillWished { owners: Vec<Owner> },
+    /// All names that the agent's own settings need from now on: the infra image, when there is one. A name that is not
+    /// among them any more is kept until the last network on it is gone. Repeating it changes nothing.
+    AgentNeeds { names: Vec<ImageRef> },
     /// The owner can never need its image again. `at` is when it ended: after a restart, in the past.
     Ended { owner: Owner, at: Timestamp },
     /// Allocations are restored: the owners in the node's own record that may still start or run, and those that have

@@ -29,6 +29,11 @@ impl Owner {
         Self::Task { alloc, task: task.into() }
     }
 
+    /// Whether it asks for its image by itself. The others keep what is there: of what is absent they tell nobody.
+    pub(crate) fn asks(&self) -> bool {
+        !matches!(self, Self::Agent | Self::KeptVersion { .. } | Self::Pin { .. })
+    }
+
     pub(crate) fn is_prefetch(&self) -> bool {
         matches!(self, Self::Prefetch { .. })
     }

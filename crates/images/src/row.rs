@@ -79,6 +79,10 @@ pub enum Row {
     PrefetchOver,
     /// The same: nobody has let go of it in time.
     PrefetchExpired,
+    /// The agent's settings need a name: held.
+    AgentNeeds,
+    /// They do not any more, and no network stands on it: given back.
+    AgentNeedOver,
     /// A predecessor's hold lingers for its successor.
     HandoverLingers,
     /// It is let go: the successor has its image, or has ended.
@@ -133,6 +137,8 @@ impl Row {
         Self::RecoveredDrop,
         Self::PrefetchOver,
         Self::PrefetchExpired,
+        Self::AgentNeeds,
+        Self::AgentNeedOver,
         Self::HandoverLingers,
         Self::HandoverDone,
     ];

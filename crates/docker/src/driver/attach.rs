@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use longshore_images::Policy;
+use longshore_images::{Event, Policy};
 
 use super::shared::{Books, Shared};
 use crate::error::{LedgerError, LockError};
@@ -52,6 +52,7 @@ async fn open_and_follow(shared: Arc<Shared>) {
     for event in known.into_iter().flatten() {
         keeping.tell(event);
     }
+    keeping.tell(Event::AgentNeeds { names: shared.infra_image().into_iter().collect() });
     let looks_on = note.is_some();
     shared.books.send_replace(Books::Open { keeping: keeping.clone(), note });
     let follow = follow(shared.engine.clone(), key.clone(), keeping.clone(), shared.engine_state.clone());

@@ -61,6 +61,15 @@ impl DockerDriver {
     }
 }
 
+impl DockerDriver {
+    /// What an allocation's network needs, if it has one of its own: the infra image, until it is torn down.
+    fn network_need(&self, alloc: AllocId, own_network: bool) -> Option<Need> {
+        let name = self.shared.infra_image().filter(|_| own_network)?;
+        self.shared.know(alloc, Owner::Network(alloc), Holding::Yes);
+        Some(Need { owner: Owner::Network(alloc), name })
+    }
+}
+
 #[async_trait]
 impl Driver for DockerDriver {
     fn name(&self) -> &'static str {
@@ -91,10 +100,11 @@ impl Driver for DockerDriver {
         let keeping = self.shared.keeping().await?;
         let mut needs = Vec::new();
         for task in &request.tasks {
-            let name = wanted_image(&task.config);
-            self.shared.know(request.alloc, &task.name, holding(&task.config));
-            needs.extend(name.map(|name| Need { owner: Owner::task(request.alloc, &task.name), name }));
+            let (owner, name) = (Owner::task(request.alloc, &task.name), wanted_image(&task.config));
+            self.shared.know(request.alloc, owner.clone(), holding(&task.config));
+            needs.extend(name.map(|name| Need { owner, name }));
         }
+        needs.extend(self.network_need(request.alloc, request.own_network));
         let event = Event::Accepted { alloc: request.alloc, needs, replaces: request.replaces };
         keeping.record(event).await.map_err(ended)
     }
@@ -138,8 +148,8 @@ impl Driver for DockerDriver {
     }
 
     async fn forget(&self, alloc: AllocId, ended_at: Timestamp) -> Result<(), DriverError> {
-        let tasks = self.shared.known().get(&alloc).cloned().unwrap_or_default();
-        let ours: Vec<_> = tasks.into_iter().filter(|(_, holding)| *holding != Holding::No).collect();
+        let owners = self.shared.known().get(&alloc).cloned().unwrap_or_default();
+        let ours: Vec<_> = owners.into_iter().filter(|(_, holding)| *holding != Holding::No).collect();
         // Allocations of other drivers hold nothing here, and do not wait for an engine.
         if !ours.is_empty() {
             let keeping = self.shared.keeping().await?;
@@ -148,8 +158,8 @@ impl Driver for DockerDriver {
             leftovers::end_all_of(&self.shared, alloc).await.map_err(|error| {
                 DriverError::retry(format!("could not remove what is left of allocation {alloc}")).caused_by(error)
             })?;
-            for (task, _) in ours.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
-                keeping.record(Event::Ended { owner: Owner::task(alloc, task), at: ended_at }).await.map_err(ended)?;
+            for (owner, _) in ours.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
+                keeping.record(Event::Ended { owner, at: ended_at }).await.map_err(ended)?;
             }
         }
         // Taken out last: one that could not be recorded is known still.
@@ -166,14 +176,26 @@ impl Driver for DockerDriver {
                 match allocation.ended_at {
                     // Known until it is forgotten: only then has its last container been looked for.
                     Some(at) => {
-                        self.shared.know(allocation.alloc, &task.name, Holding::GivenBack);
+                        self.shared.know(allocation.alloc, owner.clone(), Holding::GivenBack);
                         over.push((owner, at));
                     }
                     None => {
-                        self.shared.know(allocation.alloc, &task.name, holding(&task.config));
+                        self.shared.know(allocation.alloc, owner.clone(), holding(&task.config));
                         needs.extend(wanted_image(&task.config).map(|name| Need { owner: owner.clone(), name }));
                         live.push(owner);
                     }
+                }
+            }
+            match allocation.ended_at {
+                Some(at) if allocation.own_network => {
+                    self.shared.know(allocation.alloc, Owner::Network(allocation.alloc), Holding::GivenBack);
+                    over.push((Owner::Network(allocation.alloc), at));
+                }
+                Some(_) => {}
+                None => {
+                    let need = self.network_need(allocation.alloc, allocation.own_network);
+                    live.extend(need.iter().map(|need| need.owner.clone()));
+                    needs.extend(need);
                 }
             }
             // A ledger that was lost, or one in memory, has not heard of it; any other takes no notice.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use longshore_driver::DriverError;
 use longshore_engine::{Engine, RegistryAuth};
-use longshore_images::Event;
-use longshore_model::{AllocId, NodeId};
+use longshore_images::{Event, Owner};
+use longshore_model::{AllocId, ImageRef, NodeId};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     pub(crate) books: watch::Sender<Books>,
     /// What the node said it knows; once.
     pub(crate) restored: watch::Sender<Option<Vec<Event>>>,
-    /// The tasks of each allocation that was accepted and not forgotten, and whether they hold images.
+    /// The owners of each allocation that was accepted and not forgotten, and whether they hold images.
     known: Mutex<Known>,
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
@@ -59,9 +59,9 @@ pub(crate) struct Seen {
     pub(crate) books: watch::Receiver<Books>,
 }
 
-pub(crate) type Known = BTreeMap<AllocId, BTreeMap<String, Holding>>;
+pub(crate) type Known = BTreeMap<AllocId, BTreeMap<Owner, Holding>>;
 
-/// Whether a task has asked for an image, so that it has one to give back.
+/// Whether a task, or the allocation's network, has asked for an image, so that it has one to give back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
     Yes,
@@ -131,9 +131,14 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a task of an allocation that lives here.
-    pub(crate) fn know(&self, alloc: AllocId, task: &str, holding: Holding) {
-        self.known().entry(alloc).or_default().insert(task.to_owned(), holding);
+    /// Notes an owner of an allocation that lives here.
+    pub(crate) fn know(&self, alloc: AllocId, owner: Owner, holding: Holding) {
+        self.known().entry(alloc).or_default().insert(owner, holding);
+    }
+
+    /// The image that networks of allocations are made from, when the settings name one that can be read.
+    pub(crate) fn infra_image(&self) -> Option<ImageRef> {
+        ImageRef::from_task_option(&self.options.infra_image).ok()
     }
 
     /// The keeper, as soon as the books are open.

@@ -241,6 +241,11 @@ impl Actor {
             Entry::Hold(hold) if hold.ended_at.is_none() => Some(hold.owner.clone()),
             _ => None,
         });
+        let of_agent = carried.iter().filter_map(|entry| match entry {
+            Entry::Hold(hold) if hold.owner == Owner::Agent => Some(hold.name.clone()),
+            _ => None,
+        });
+        let agent_needs = Event::AgentNeeds { names: of_agent.collect() };
         let restored = Event::Restored { live: live.collect(), ended: Vec::new() };
         let records: Vec<Record> =
             carried.iter().map(|entry| Record { key: entry.key(), entry: Some(entry.clone()) }).collect();
@@ -252,6 +257,7 @@ impl Actor {
         self.write(&records);
         self.keeper = Keeper::restore(books.policy, entries, now());
         self.take(restored, None);
+        self.take(agent_needs, None);
         if self.engine_up {
             self.take(Event::EngineBack, None);
         }

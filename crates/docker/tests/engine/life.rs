@@ -159,3 +159,27 @@ async fn an_archive_of_the_task_is_loaded_and_goes_like_a_pull() {
     world.end_task(&id, &started.handle).await;
     world.wait_images(&[]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_infra_image_stays_with_the_setting_that_names_it() {
+    let mut world = World::new().await;
+    let (_, web) = world.push("acme/web", "1");
+    let (_, infra) = world.push("acme/pause", "1");
+    let (_, other) = world.push("acme/pause", "2");
+    world.options.infra_image = infra.clone();
+    world.restart_driver().await;
+    assert!(world.report(&infra).await.is_none(), "it is brought when a network needs it");
+    // A task that happens to use it brings it.
+    let (task, handle) = world.run_task(sleeper(&infra)).await;
+    let id = world.accept_with_network(sleeper(&web)).await;
+    let kinds = |report: longshore_driver::ImageReport| {
+        report.holders.into_iter().map(|holder| holder.kind).filter(|kind| kind != "container").collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(world.report(&infra).await.unwrap()), ["task", "network", "agent"]);
+    world.end_task(&task, &handle).await;
+    world.options.infra_image = other;
+    world.restart_driver().await;
+    assert_eq!(kinds(world.report(&infra).await.unwrap()), ["network", "agent"], "a network stands on it");
+    world.forget(&id).await;
+    world.wait_images(&[]);
+}

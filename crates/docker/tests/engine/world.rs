@@ -1,6 +1,6 @@
 //! An engine, a registry, and a driver with what a node would tell it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -51,6 +51,7 @@ pub(crate) struct Node {
     pub(crate) ports: Vec<AllocatedPort>,
     events: Arc<Mutex<Vec<String>>>,
     known: BTreeMap<AllocId, Vec<KnownTask>>,
+    own_networks: BTreeSet<AllocId>,
     next_alloc: u128,
 }
 
@@ -111,6 +112,7 @@ impl Node {
             ports: Vec::new(),
             events: Arc::default(),
             known: BTreeMap::new(),
+            own_networks: BTreeSet::new(),
             next_alloc,
         }
     }
@@ -128,6 +130,7 @@ impl Node {
             alloc: *alloc,
             replaces: None,
             tasks: tasks.clone(),
+            own_network: self.own_networks.contains(alloc),
             ended_at,
         });
         self.driver.restore(known.collect()).await.unwrap();
@@ -138,10 +141,21 @@ impl Node {
     }
 
     pub(crate) async fn accept_after(&mut self, config: Value, replaces: Option<AllocId>) -> TaskId {
+        self.accept_as(config, replaces, false).await
+    }
+
+    /// The group has a network namespace of its own.
+    pub(crate) async fn accept_with_network(&mut self, config: Value) -> TaskId {
+        let id = self.accept_as(config, None, true).await;
+        self.own_networks.insert(id.alloc);
+        id
+    }
+
+    async fn accept_as(&mut self, config: Value, replaces: Option<AllocId>, own_network: bool) -> TaskId {
         let alloc = AllocId::from_u128(self.next_alloc);
         self.next_alloc += 1;
         let task = AcceptedTask { name: "web".to_owned(), config: config.clone() };
-        self.driver.accept(AcceptRequest { alloc, replaces, tasks: vec![task] }).await.unwrap();
+        self.driver.accept(AcceptRequest { alloc, replaces, tasks: vec![task], own_network }).await.unwrap();
         self.known.insert(alloc, vec![KnownTask { name: "web".to_owned(), config, handle: None }]);
         TaskId { alloc, task: "web".to_owned() }
     }

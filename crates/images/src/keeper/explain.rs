@@ -29,7 +29,7 @@ impl Keeper {
         // A pull that failed leaves a record for the case that something still comes of it: nothing to show.
         let shows = |record: &&NameRecord| record.binding.is_some() || self.is_pulling(&record.name);
         names.extend(self.books.names().filter(shows).map(|record| &record.name));
-        names.extend(self.books.holds().map(|hold| &hold.name));
+        names.extend(self.books.holds().filter(|hold| hold.owner.asks()).map(|hold| &hold.name));
         names
             .retain(|name| self.view.at(name).is_none_or(|at| !nameless.contains(&at)) || self.books.holders(name) > 0);
         names.retain(|name| self.goes_with(name).is_none());

@@ -1,6 +1,7 @@
 //! The keeper: what is known, and the one function that everything goes through.
 
 mod accept;
+mod agent;
 mod bring;
 mod check;
 mod explain;
@@ -53,6 +54,8 @@ pub struct Keeper {
     waiters: BTreeMap<Owner, Waiter>,
     /// What was said to be wished for still, and is to be compared with the holds.
     still_wished: Option<BTreeSet<Owner>>,
+    /// What the agent's settings need, once they were told.
+    agent_needs: Option<BTreeSet<ImageRef>>,
     fetches: BTreeMap<ImageRef, Fetch>,
     removals: BTreeMap<ContentId, Removal>,
     backoffs: BTreeMap<Target, Backoff>,
@@ -99,6 +102,7 @@ impl Keeper {
             recovery: Recovery::default(),
             waiters: BTreeMap::new(),
             still_wished: None,
+            agent_needs: None,
             fetches: BTreeMap::new(),
             removals: BTreeMap::new(),
             backoffs: BTreeMap::new(),
@@ -135,6 +139,7 @@ impl Keeper {
             Event::ContainerMade { owner, name, content } => self.container_made(&owner, &name, content),
             Event::Wished { owner, name, expires_at } => self.wished(&owner, &name, expires_at),
             Event::StillWished { owners } => self.are_still_wished(owners),
+            Event::AgentNeeds { names } => self.agent_needs(names),
             Event::Ended { owner, at } => self.ended(owner, at),
             Event::Restored { live, ended } => self.restored(live, ended),
             Event::Looked { look, seen } => self.looked(look, seen),
@@ -153,6 +158,7 @@ impl Keeper {
         }
         self.pass_time();
         self.answer_waiters();
+        self.pass_agent();
         self.judge();
         self.start_removals();
         self.issue_look();

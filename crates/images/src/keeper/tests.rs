@@ -761,3 +761,21 @@ fn what_a_person_asked_for_is_held_for_a_while_whatever_servers_wish() {
     rig.wait(3_600);
     assert_eq!(rig.status("reg.test/a:1").idle_since, Some(expires_at));
 }
+
+#[test]
+fn an_infra_image_stays_with_the_setting_and_with_the_last_network_on_it() {
+    let mut rig = Rig::with(Policy { image_delay: GoDuration::ZERO, ..Policy::default() });
+    let network = Owner::Network(AllocId::from_u128(1));
+    rig.feed(Event::AgentNeeds { names: vec![name("pause:1")] });
+    assert!(rig.keeper.status().is_empty(), "an infra image that nobody brought is nothing to tell of");
+    rig.accept(&network, "pause:1", None);
+    rig.want(&network, "pause:1", false);
+    rig.pulled(1, &[name("pause:1")]);
+    rig.end(&network);
+    assert_eq!(rig.status("pause:1").holds, 1, "the agent's own");
+    rig.accept(&network, "pause:1", None);
+    rig.feed(Event::AgentNeeds { names: vec![name("pause:2")] });
+    assert_eq!(rig.status("pause:1").holds, 2, "a network stands on it");
+    rig.end(&network);
+    assert!(rig.removes_anything());
+}

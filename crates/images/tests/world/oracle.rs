@@ -231,6 +231,9 @@ impl Oracle {
 
 impl World {
     fn is_live(&self, owner: &Owner) -> bool {
+        if *owner == Owner::Agent {
+            return self.infra_recorded.is_some();
+        }
         if owner.alloc().is_none() {
             return self.wishes.get(owner).is_some_and(|wish| wish.recorded);
         }
@@ -246,12 +249,16 @@ impl World {
         if let Some(wish) = self.wishes.get(owner) {
             return Some(wish.name.clone());
         }
+        if *owner == Owner::Agent {
+            return self.infra_recorded.clone();
+        }
         let alloc = self.allocs.get(&owner.alloc()?)?;
         Some(alloc.tasks.get(owner)?.name.clone())
     }
 
     fn live_owners(&self) -> Vec<Owner> {
-        let owners = self.allocs.values().flat_map(|alloc| alloc.tasks.keys()).chain(self.wishes.keys());
+        let owners =
+            self.allocs.values().flat_map(|alloc| alloc.tasks.keys()).chain(self.wishes.keys()).chain([&Owner::Agent]);
         owners.filter(|owner| self.is_live(owner)).cloned().collect()
     }
 
@@ -304,7 +311,14 @@ impl World {
                     format!("K3: nobody wishes for {} any more, {} holds it", hold.name, hold.owner)
                 });
             }
-            let Owner::Task { alloc, .. } = &hold.owner else { continue };
+            if hold.owner == Owner::Agent && recovered {
+                let networks = |other: &Hold| matches!(other.owner, Owner::Network(_)) && other.name == hold.name;
+                let stands = self.infra_recorded.as_ref() == Some(&hold.name) || holds.iter().any(networks);
+                self.require(stands || !self.infra_told, || {
+                    format!("K3: the agent has no need of {} any more and holds it", hold.name)
+                });
+            }
+            let Some(alloc) = &hold.owner.alloc() else { continue };
             if self.is_live(&hold.owner) {
                 continue;
             }

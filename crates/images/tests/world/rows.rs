@@ -19,6 +19,7 @@ pub(crate) enum CrashRow {
     RemoveNameless,
     Handover,
     Prefetch,
+    AgentNeeds,
 }
 
 /// After the record and before the act, or after the act and before its outcome is recorded.
@@ -28,7 +29,7 @@ pub(crate) enum Side {
     After,
 }
 
-const CRASH_ROWS: [CrashRow; 12] = [
+const CRASH_ROWS: [CrashRow; 13] = [
     CrashRow::Accept,
     CrashRow::Pull,
     CrashRow::Load,
@@ -41,6 +42,7 @@ const CRASH_ROWS: [CrashRow; 12] = [
     CrashRow::RemoveNameless,
     CrashRow::Handover,
     CrashRow::Prefetch,
+    CrashRow::AgentNeeds,
 ];
 
 #[derive(Debug, Default)]

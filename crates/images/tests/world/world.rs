@@ -113,6 +113,10 @@ pub(crate) struct World {
     /// What servers wish for here, by owner: the name, and when it ends by itself.
     pub(crate) wishes: BTreeMap<Owner, Wish>,
     next_wish: u64,
+    /// The infra image that the agent's settings name, and the one that the keeper was told of and has recorded.
+    pub(crate) infra: ImageRef,
+    pub(crate) infra_recorded: Option<ImageRef>,
+    pub(crate) infra_told: bool,
     /// Wishes of which the keeper was told in this life that they are over.
     pub(crate) wishes_over: BTreeSet<Owner>,
     pub(crate) attempts: BTreeMap<Owner, Attempt>,
@@ -163,6 +167,9 @@ impl World {
             placed: BTreeMap::new(),
             wishes: BTreeMap::new(),
             next_wish: 1,
+            infra: "r.test/infra:1".parse().unwrap(),
+            infra_recorded: None,
+            infra_told: false,
             wishes_over: BTreeSet::new(),
             attempts: BTreeMap::new(),
             stopping: BTreeSet::new(),
@@ -185,6 +192,9 @@ impl World {
         };
         for (n, name) in ["r.test/a:1", "r.test/a:2", "r.test/b:1", "acme/c:1"].into_iter().enumerate() {
             world.registry.insert(name.parse().unwrap(), engine::content(n as u8 + 1));
+        }
+        for (n, name) in ["r.test/infra:1", "r.test/infra:2"].into_iter().enumerate() {
+            world.registry.insert(name.parse().unwrap(), engine::content(n as u8 + 5));
         }
         if world.random.one_in(2) {
             let name: ImageRef = world.pick_tag();
@@ -238,6 +248,10 @@ impl World {
         self.oracle.agent_started(&entries);
         self.keeper = Some(Keeper::restore_with_fault(self.policy.clone(), entries, self.timestamp(), self.fault));
         self.restored = false;
+        self.infra_told = false;
+        if self.random.one_in(6) {
+            self.change_infra();
+        }
         self.engine.events.clear();
         self.attempts.clear();
         self.untold.clear();
@@ -421,6 +435,10 @@ impl World {
                 }
             }
             Event::StillWished { owners } => self.wishes_told(owners),
+            Event::AgentNeeds { names } => {
+                self.infra_told = true;
+                self.infra_recorded = names.first().cloned();
+            }
             _ => {}
         }
     }
@@ -435,6 +453,7 @@ impl World {
             }
             Event::Ended { .. } => self.count_crash(CrashRow::Release, side),
             Event::Wished { .. } => self.count_crash(CrashRow::Prefetch, side),
+            Event::AgentNeeds { .. } => self.count_crash(CrashRow::AgentNeeds, side),
             _ => {}
         }
     }
@@ -577,6 +596,9 @@ impl World {
         if !self.restored && self.random.one_in(6) {
             return self.restore_allocations();
         }
+        if !self.infra_told && self.random.one_in(4) {
+            return self.tell_infra();
+        }
         match self.random.below(100) {
             0..20 => self.engine_works(),
             20..40 => self.answer_arrives(),
@@ -596,6 +618,10 @@ impl World {
             88..91 => self.others_act(),
             91 => self.wish(),
             92 => self.push(),
+            93 if self.random.one_in(8) => {
+                self.change_infra();
+                self.tell_infra();
+            }
             93 => self.person_asks(),
             94 => self.sweep(),
             95 if self.random.one_in(4) => self.crash_agent(),
@@ -619,6 +645,7 @@ impl World {
         if !self.restored {
             self.restore_allocations();
         }
+        self.tell_infra();
         self.settle(40 * SECOND);
         while !self.placed.is_empty() {
             self.accept();
@@ -633,6 +660,7 @@ impl World {
             self.end_task(&owner);
         }
         self.feed(Event::StillWished { owners: Vec::new() });
+        self.feed(Event::AgentNeeds { names: Vec::new() });
         self.sweep();
         let theirs: Vec<_> = self.engine.containers.keys().cloned().collect();
         for container in theirs {

@@ -14,7 +14,20 @@ impl World {
             let name = self.pick_name();
             tasks.insert(Owner::task(alloc, task), TaskRecord { name, ended_at: None });
         }
+        if self.random.one_in(4) {
+            tasks.insert(Owner::Network(alloc), TaskRecord { name: self.infra.clone(), ended_at: None });
+        }
         self.placed.insert(alloc, AllocRecord { tasks, replaces: None });
+    }
+
+    /// Somebody sets another infra image.
+    pub(super) fn change_infra(&mut self) {
+        let names = ["r.test/infra:1", "r.test/infra:2"];
+        self.infra = names[self.random.below(2)].parse().unwrap();
+    }
+
+    pub(super) fn tell_infra(&mut self) {
+        self.feed(Event::AgentNeeds { names: vec![self.infra.clone()] });
     }
 
     pub(super) fn update(&mut self) {
@@ -32,9 +45,14 @@ impl World {
         self.next_alloc += 1;
         let mut tasks = BTreeMap::new();
         for (owner, task) in self.allocs[&old].tasks.clone() {
-            let Owner::Task { task: task_name, .. } = owner else { continue };
-            let name = if self.random.one_in(3) { self.pick_name() } else { task.name };
-            tasks.insert(Owner::task(alloc, task_name), TaskRecord { name, ended_at: None });
+            let (owner, name) = match owner {
+                Owner::Task { task: task_name, .. } => {
+                    let name = if self.random.one_in(3) { self.pick_name() } else { task.name };
+                    (Owner::task(alloc, task_name), name)
+                }
+                _ => (Owner::Network(alloc), self.infra.clone()),
+            };
+            tasks.insert(owner, TaskRecord { name, ended_at: None });
         }
         self.placed.insert(alloc, AllocRecord { tasks, replaces: Some(old) });
     }
@@ -107,6 +125,12 @@ impl World {
     pub(super) fn ask(&mut self, owner: &Owner) {
         let Some(alloc) = owner.alloc().and_then(|alloc| self.allocs.get(&alloc)) else { return };
         let mut name = alloc.tasks[owner].name.clone();
+        if matches!(owner, Owner::Network(_)) {
+            self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh: false });
+            let (owner, access) = (owner.clone(), "some".to_owned());
+            let want = Want { owner, name, fresh: false, access, platform: None, archive: None };
+            return self.feed(Event::Wanted(want));
+        }
         if self.random.one_in(20) {
             name = self.pick_name();
         }
