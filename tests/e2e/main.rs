@@ -16,6 +16,7 @@ mod foreign;
 mod full_disk;
 mod holds;
 mod life;
+mod logs;
 mod newcomers;
 mod pins;
 mod placement;

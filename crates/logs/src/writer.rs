@@ -7,6 +7,15 @@ use nix::fcntl::OFlag;
 use crate::LogError;
 use crate::files::{LogFolder, LogStream};
 
+/// A place in an output's files: all that was written until then.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The file's number.
+    pub number: u64,
+    /// Bytes of that file.
+    pub size_bytes: u64,
+}
+
 /// Appends one output of one task to its rotated files.
 ///
 /// Nothing is buffered in here: callers write what they have read in one go. After an error the same writer may be used
@@ -25,6 +34,8 @@ struct OpenFile {
     path: PathBuf,
     number: u64,
     size_bytes: u64,
+    /// The last write ended with a line's end.
+    ends_line: bool,
 }
 
 impl RotatingWriter {
@@ -53,7 +64,9 @@ impl RotatingWriter {
             let limit = self.max_file_size_bytes;
             let current = self.current()?;
             let room = usize::try_from(limit.saturating_sub(current.size_bytes)).unwrap_or(usize::MAX);
-            if room == 0 {
+            let line_bytes = data.iter().position(|byte| *byte == b'\n').map_or(data.len(), |at| at + 1);
+            let fits_next = current.ends_line && line_bytes > room && line_bytes as u64 <= limit;
+            if room == 0 || fits_next {
                 self.rotate()?;
                 continue;
             }
@@ -64,6 +77,33 @@ impl RotatingWriter {
                 self.rotate()?;
             }
         }
+        Ok(())
+    }
+
+    /// Where the next write begins.
+    pub fn position(&mut self) -> Result<LogPosition, LogError> {
+        let open = self.current()?;
+        Ok(LogPosition { number: open.number, size_bytes: open.size_bytes })
+    }
+
+    /// Takes back what was written after `position`, so that it can be written again without being there twice. What
+    /// had been before it stays, as far as it is still there.
+    pub fn go_back(&mut self, position: LogPosition) -> Result<(), LogError> {
+        let mut newer = self.at.numbers()?;
+        newer.retain(|number| *number >= position.number);
+        let Some((first, rest)) = newer.split_first() else { return Ok(()) };
+        self.open = None;
+        for number in rest.iter().rev() {
+            self.at.remove(*number)?;
+        }
+        // That file may have been rotated away meanwhile: then all of the next one came after it.
+        let size_bytes = if *first == position.number { position.size_bytes } else { 0 };
+        let mut open = self.open_number(*first)?;
+        if open.size_bytes > size_bytes {
+            open.file.set_len(size_bytes).map_err(|source| open.failed(source))?;
+            open.size_bytes = size_bytes;
+        }
+        self.open = Some(open);
         Ok(())
     }
 
@@ -91,7 +131,7 @@ impl RotatingWriter {
             Ok(metadata) => metadata.len(),
             Err(source) => return Err(LogError::Open { path, source }),
         };
-        Ok(OpenFile { file, path, number, size_bytes })
+        Ok(OpenFile { file, path, number, size_bytes, ends_line: false })
     }
 
     fn remove_old(&self, newest: u64) -> Result<(), LogError> {
@@ -107,6 +147,7 @@ impl RotatingWriter {
 
 impl OpenFile {
     fn append(&mut self, mut data: &[u8]) -> Result<(), LogError> {
+        self.ends_line = data.last() == Some(&b'\n');
         while !data.is_empty() {
             match self.file.write(data) {
                 Ok(0) => return Err(self.failed(ErrorKind::WriteZero.into())),
@@ -181,6 +222,17 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_would_be_cut_goes_to_the_next_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = RotatingWriter::open(folder.path(), "web", LogStream::Stdout, 9, 6).unwrap();
+        for write in ["one\n", "two\n", "no end", "and on\n", "x\n", "too long for any\n"] {
+            writer.write(write.as_bytes()).unwrap();
+        }
+        let texts: Vec<_> = files(folder.path()).into_iter().map(|(_, text)| text).collect();
+        assert_eq!(texts, ["one\n", "two\n", "no end", "and on", "\nx\ntoo", " long ", "for an", "y\n"]);
+    }
+
+    #[test]
     fn another_output_and_another_task_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         for other in ["web.stderr.7", "web2.stdout.9", "web.stdout.x", "web.stdout."] {
@@ -190,6 +242,33 @@ mod tests {
         writer.write(b"ab").unwrap();
         let names: Vec<_> = files(folder.path()).into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["web.stderr.7", "web.stdout.", "web.stdout.1", "web.stdout.x", "web2.stdout.9"]);
+    }
+
+    #[track_caller]
+    fn check_back(max_files: u32, before: &str, after: &str, expected: &[(&str, &str)]) {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || RotatingWriter::open(folder.path(), "web", LogStream::Stdout, max_files, 4).unwrap();
+        let mut writer = open();
+        writer.write(before.as_bytes()).unwrap();
+        let position = writer.position().unwrap();
+        writer.write(after.as_bytes()).unwrap();
+        // Anew, as after a crash.
+        let mut writer = open();
+        writer.go_back(position).unwrap();
+        writer.write(b"!").unwrap();
+        let expected: Vec<_> = expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        assert_eq!(files(folder.path()), expected);
+    }
+
+    #[test]
+    fn what_came_after_a_position_can_be_taken_back() {
+        check_back(3, "ab", "", &[("web.stdout.0", "ab!")]);
+        check_back(3, "ab", "c", &[("web.stdout.0", "ab!")]);
+        check_back(3, "ab", "cdef", &[("web.stdout.0", "ab!")]);
+        check_back(3, "abcd", "efghi", &[("web.stdout.0", "abcd"), ("web.stdout.1", "!")]);
+        check_back(1, "ab", "cdef", &[("web.stdout.1", "!")]);
+        check_back(2, "ab", "cdefghijk", &[("web.stdout.1", "!")]);
+        check_back(3, "", "ab", &[("web.stdout.0", "!")]);
     }
 
     #[test]

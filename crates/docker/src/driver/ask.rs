@@ -16,7 +16,7 @@ use crate::image::{
 use crate::task::TaskConfig;
 
 /// The event type that Nomad uses for what a driver says.
-const DRIVER_EVENT: &str = "Driver";
+pub(super) const DRIVER_EVENT: &str = "Driver";
 
 /// Pauses between attempts at an image that is wished for.
 const AGAIN_MIN: Duration = Duration::from_secs(1);

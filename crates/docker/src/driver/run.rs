@@ -8,6 +8,7 @@ use longshore_engine::{Class, Container, ContainerStatus, Error as EngineError};
 use longshore_values::GoDuration;
 
 use super::handle::HandleState;
+use super::pumps::Watchers;
 use super::shared::Shared;
 use super::start::{remove_container, started_at};
 use crate::error::{is_unreachable, of_engine};
@@ -15,8 +16,8 @@ use crate::task::Identity;
 
 const AGAIN_MIN: Duration = Duration::from_millis(100);
 const AGAIN_MAX: Duration = Duration::from_secs(5);
-/// How long the end of a task waits for the rest of its output.
-const REST_OF_LOG: Duration = Duration::from_secs(5);
+/// How long the end of a task waits for more of the rest of its output.
+const REST_OF_LOG: Duration = Duration::from_secs(10);
 
 /// Repeats a call for as long as the engine cannot be reached.
 struct Patience {
@@ -175,7 +176,7 @@ pub(crate) async fn recover(
     match container.state.status {
         ContainerStatus::Created | ContainerStatus::Removing | ContainerStatus::Dead => Ok(Recovered::Gone),
         ContainerStatus::Exited => {
-            shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs);
+            shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs, Watchers::Told);
             shared.pumps.finish(&container.id, REST_OF_LOG).await;
             Ok(Recovered::Exited(exit_of(&container, false)))
         }
@@ -183,7 +184,7 @@ pub(crate) async fn recover(
         | ContainerStatus::Paused
         | ContainerStatus::Restarting
         | ContainerStatus::Other(_) => {
-            shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs);
+            shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs, Watchers::Told);
             Ok(Recovered::Running { started_at: started_at(&container) })
         }
     }

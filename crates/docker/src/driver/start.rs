@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::Asker;
 use super::handle::HandleState;
+use super::pumps::Watchers;
 use super::shared::Shared;
 use crate::error::of_engine;
 use crate::image::{Grant, now};
@@ -222,7 +223,10 @@ impl Maker<'_> {
             self.remove(&id).await?;
             return Err(given_up());
         }
-        self.shared.pumps.start(&self.shared.engine, &self.shared.options, &container, &self.request.logs);
+        let (shared, request) = (self.shared, self.request);
+        // One that was found running had told it when it was started.
+        let watchers = if runs { Watchers::Told } else { Watchers::New(&request.events) };
+        shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs, watchers);
         let state = HandleState { container_id: id, config_hash: self.hash.clone(), image: self.body_image() };
         Ok(Started {
             handle: state.into_handle(self.request.id.clone())?,

@@ -6,6 +6,7 @@ mod disk;
 mod explain;
 mod faults;
 mod life;
+mod logs;
 mod options;
 mod ports;
 mod registries;

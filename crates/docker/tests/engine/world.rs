@@ -49,6 +49,8 @@ pub(crate) struct Node {
     pub(crate) options: Options,
     /// Of the group of every task that is started from now on.
     pub(crate) ports: Vec<AllocatedPort>,
+    /// Of every task that is started from now on.
+    pub(crate) logs: LogConfig,
     events: Arc<Mutex<Vec<String>>>,
     known: BTreeMap<AllocId, Vec<KnownTask>>,
     own_networks: BTreeSet<AllocId>,
@@ -110,6 +112,7 @@ impl Node {
             driver,
             options,
             ports: Vec::new(),
+            logs: LogConfig { max_files: 3, max_file_size_mb: 1, disabled: false },
             events: Arc::default(),
             known: BTreeMap::new(),
             own_networks: BTreeSet::new(),
@@ -185,11 +188,7 @@ impl Node {
             user: String::new(),
             config,
             env: BTreeMap::from([("GREETING".to_owned(), "hello".to_owned())]),
-            logs: LogFiles {
-                folder: dirs.logs.clone(),
-                task: id.task.clone(),
-                config: LogConfig { max_files: 3, max_file_size_mb: 1, disabled: false },
-            },
+            logs: LogFiles { folder: dirs.logs.clone(), task: id.task.clone(), config: self.logs },
             dirs,
             resources: AllocatedTask { cpu_mhz: 100, memory_mb: 32, memory_max_mb: 0 },
             node_cpu_mhz: 4_000,
@@ -232,6 +231,26 @@ impl Node {
     pub(crate) fn log(&self, id: &TaskId, stream: &str) -> String {
         let path = self.run.dir().join(format!("alloc/{}/alloc/logs/{}.{stream}.0", id.alloc, id.task));
         std::fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// The log files of one output of a task, oldest first: number and contents.
+    pub(crate) fn log_files(&self, id: &TaskId, stream: &str) -> Vec<(u64, Vec<u8>)> {
+        let folder = self.run.dir().join(format!("alloc/{}/alloc/logs", id.alloc));
+        let prefix = format!("{}.{stream}.", id.task);
+        let mut files: Vec<_> = std::fs::read_dir(folder)
+            .unwrap()
+            .filter_map(|entry| {
+                let path = entry.unwrap().path();
+                let number = path.file_name()?.to_str()?.strip_prefix(&prefix)?.parse().ok()?;
+                Some((number, std::fs::read(path).unwrap()))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    pub(crate) fn log_bytes(&self, id: &TaskId, stream: &str) -> Vec<u8> {
+        self.log_files(id, stream).into_iter().flat_map(|(_, bytes)| bytes).collect()
     }
 
     pub(crate) async fn report(&self, name: &str) -> Option<ImageReport> {

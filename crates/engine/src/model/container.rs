@@ -116,6 +116,8 @@ pub struct Container {
     #[serde(default, deserialize_with = "null_is_empty")]
     pub config: ContainerConfig,
     #[serde(default, deserialize_with = "null_is_empty")]
+    pub host_config: ContainerHostConfig,
+    #[serde(default, deserialize_with = "null_is_empty")]
     pub network_settings: NetworkSettings,
 }
 
@@ -151,6 +153,21 @@ pub struct ContainerConfig {
     pub tty: bool,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub labels: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ContainerHostConfig {
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub log_config: ContainerLogConfig,
+}
+
+/// What the engine does with the container's output.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct ContainerLogConfig {
+    /// `json-file`, `local`, `none`, …
+    #[serde(default, rename = "Type", deserialize_with = "null_is_empty")]
+    pub kind: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
