@@ -2,6 +2,7 @@
 
 use longshore_docker::Options as DockerOptions;
 use longshore_settings::{Effective, Inputs, Origin};
+use longshore_values::without_login;
 
 use crate::arguments::{self, ShowArguments};
 use crate::docker::{self, USUAL_SOCKET};
@@ -71,9 +72,9 @@ fn endpoint(options: &DockerOptions, docker_host: Option<&str>) -> Effective {
         Some(_) => Origin::Environment("DOCKER_HOST".to_owned()),
         None => Origin::Default,
     };
-    // What cannot be an address is shown as it is.
+    // What cannot be an address is shown all the same.
     let value = docker::endpoint(options, docker_host)
-        .map_or_else(|_| from_environment.unwrap_or(USUAL_SOCKET).to_owned(), |endpoint| endpoint.to_string());
+        .map_or_else(|_| without_login(from_environment.unwrap_or(USUAL_SOCKET)), |endpoint| endpoint.to_string());
     Effective { path: ENDPOINT.to_owned(), value, origin, has_effect: true }
 }
 
@@ -125,6 +126,8 @@ mod tests {
         server.job_max_priority = 90  (a.hcl:4)  [without effect in this build]
         server.job_max_source_size = 1M  (default)  [without effect in this build]
         "#);
+        let told = shown(&[], Some("tcp://ann:s3cr3t@engine:1"), false, &["plugin.docker.config.endpoint"]);
+        assert_eq!(told, "plugin.docker.config.endpoint = tcp://***@engine:1");
         insta::assert_snapshot!(shown(&[("node", "n1")], None, false, &["name", "plugin.docker.config.endpoint"]), @"
         name = n1
         plugin.docker.config.endpoint = unix:///var/run/docker.sock

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longshore_settings::AgentConfig;
+use longshore_settings::{AgentConfig, names_a_secret};
 use serde_json::{Value, json};
 
 use crate::addresses::Listeners;
@@ -73,8 +73,39 @@ pub(crate) fn config(config: &AgentConfig, listeners: &Listeners, docker: Option
             "VersionPrerelease": "",
         },
     });
-    match shown {
+    match without_secrets(shown) {
         Value::Object(rows) => rows.into_iter().collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => BTreeMap::new(),
+    }
+}
+
+/// What stands under a name of something secret is not for whoever asks; the word is Nomad's.
+fn without_secrets(value: Value) -> Value {
+    let inner = |(key, value): (String, Value)| match value {
+        Value::String(text) if names_a_secret(&key) && !text.is_empty() => (key, Value::from("<redacted>")),
+        value => (key, without_secrets(value)),
+    };
+    match value {
+        Value::Object(rows) => Value::Object(rows.into_iter().map(inner).collect()),
+        Value::Array(values) => Value::Array(values.into_iter().map(without_secrets).collect()),
+        value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_not_told() {
+        let config = json!({
+            "Client": { "Meta": { "api_token": "s3cret", "rack": "1" }, "Options": { "a.password": "" } },
+            "Plugins": [{ "Config": { "logging": { "config": { "splunk-token": "t0ken", "tag": "x" } } } }],
+        });
+        let told = json!({
+            "Client": { "Meta": { "api_token": "<redacted>", "rack": "1" }, "Options": { "a.password": "" } },
+            "Plugins": [{ "Config": { "logging": { "config": { "splunk-token": "<redacted>", "tag": "x" } } } }],
+        });
+        assert_eq!(without_secrets(config), told);
     }
 }

@@ -143,11 +143,12 @@ impl Client {
         region: &str,
         namespace: &str,
     ) -> Result<Self, ClientError> {
+        let (address, login) = split_login(address);
         Ok(Self {
-            endpoint: endpoint(address)?,
+            endpoint: endpoint(&address)?,
             address: address.trim_end_matches('/').to_owned(),
             token,
-            basic_auth,
+            basic_auth: if basic_auth.is_empty() { login } else { basic_auth },
             region: region.to_owned(),
             namespace: namespace.to_owned(),
         })
@@ -334,6 +335,34 @@ fn title_case(method: &Method) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
+/// The address alone, and `user:password` when it holds a login, as Go's clients take one.
+fn split_login(address: &str) -> (String, Secret) {
+    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+    match authority.rsplit_once('@') {
+        Some((login, _)) if scheme != "unix" => {
+            let bare = rest.get(login.len() + 1..).unwrap_or(rest);
+            let bare = if scheme.is_empty() { bare.to_owned() } else { format!("{scheme}://{bare}") };
+            (bare, Secret::new(unescape(login)))
+        }
+        _ => (address.to_owned(), Secret::default()),
+    }
+}
+
+/// With `%XX` as what they stand for; anything else stays.
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        let byte = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(byte.unwrap_or(b'%'));
+        rest = if byte.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn endpoint(address: &str) -> Result<Endpoint, ClientError> {
     let bad = |why: &str| ClientError::Address { address: address.to_owned(), why: why.to_owned() };
     if address.starts_with("https://") {
@@ -404,6 +433,23 @@ mod tests {
             "https://a:1",
             "https is not in this build: https://a:1 cannot be spoken to; use an http:// or unix:// address",
         );
+    }
+
+    #[test]
+    fn a_login_in_the_address_is_used_and_not_shown() {
+        let check = |address: &str, bare: &str, login: &str| {
+            let (got, secret) = split_login(address);
+            assert_eq!((got.as_str(), secret.reveal()), (bare, login), "{address}");
+        };
+        check("http://ann:s3cret@h:1/x", "http://h:1/x", "ann:s3cret");
+        check("ann:p%40ss%@h:1", "h:1", "ann:p@ss%");
+        check("http://h:1/a@b", "http://h:1/a@b", "");
+        check("unix:///run/a@b", "unix:///run/a@b", "");
+        let client = |own: &str| Client::new("http://ann:a@h", Secret::default(), Secret::new(own.to_owned()), "", "");
+        assert_eq!(client("").unwrap().basic_auth.reveal(), "ann:a");
+        assert_eq!(client("bob:b").unwrap().basic_auth.reveal(), "bob:b");
+        let refused = Client::new("ftp://ann:s3cret@h", Secret::default(), Secret::default(), "", "").unwrap_err();
+        assert_eq!(refused.to_string(), "invalid address \"ftp://h\": unknown scheme \"ftp\"");
     }
 
     #[test]

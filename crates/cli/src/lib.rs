@@ -159,7 +159,12 @@ fn execute(mut ui: Ui, program: &str, command: &'static Command, words: &[String
         }
     };
     let mut context = Context { ui, client, given, program: program.to_owned(), local };
-    match runtime.block_on(perform(command.action, &mut context)) {
+    let outcome = runtime.block_on(perform(command.action, &mut context));
+    let outcome = match context.ui.failed() {
+        Some(why) => Err(Failure::told(format!("Error writing the output: {why}"))),
+        None => outcome,
+    };
+    match outcome {
         Ok(code) => code,
         Err(failure) => {
             let message = failure.message();

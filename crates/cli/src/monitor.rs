@@ -491,10 +491,9 @@ impl Drawing {
     fn draw(&mut self, ui: &mut Ui, block: &str) {
         // Lines are not wrapped while they are drawn, so that as many can be taken back as were written.
         let back = if self.lines > 0 { format!("\x1b[{}A", self.lines) } else { String::new() };
-        let text = format!("{back}\r\x1b[J\x1b[?7l{block}\x1b[?7h\n");
         self.lines = block.lines().count();
         // A terminal that went away ends the process by its own signal.
-        let _ = ui.raw(text.as_bytes());
+        ui.draw(&format!("{back}\r\x1b[J\x1b[?7l"), block, "\x1b[?7h\n");
     }
 }
 

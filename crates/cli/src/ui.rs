@@ -1,8 +1,10 @@
+use std::borrow::Cow;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use chrono::Utc;
+use longshore_values::printable;
 
-use crate::view::{View, Zone};
+use crate::view::{COLOURS, View, Zone};
 
 /// Where a command reads and writes.
 pub(crate) struct Ui {
@@ -15,6 +17,8 @@ pub(crate) struct Ui {
     plain_errors: bool,
     /// For times; tests use UTC.
     pub(crate) zone: Zone,
+    /// Why something could not be written; a reader that went away is none.
+    failed: Option<io::Error>,
 }
 
 impl Ui {
@@ -28,6 +32,7 @@ impl Ui {
             colour: force_colour || (terminal && !no_colour),
             plain_errors: !force_colour && !io::stderr().is_terminal(),
             zone: Zone::Local,
+            failed: None,
         }
     }
 
@@ -42,34 +47,60 @@ impl Ui {
             colour: false,
             plain_errors: false,
             zone: Zone::Utc,
+            failed: None,
         };
         (ui, [out, err])
     }
 
-    /// A line on standard output. A reader that went away is no error worth telling anybody.
+    /// A line on standard output. What others than we put into it does nothing to a terminal.
     pub(crate) fn line(&mut self, text: &str) {
-        let _ = writeln!(self.out, "{text}");
+        let written = writeln!(self.out, "{}", shown(text));
+        self.remember(written);
     }
 
     /// A line on standard error, red on a terminal.
     pub(crate) fn error(&mut self, text: &str) {
         let view = View { colour: self.colour && !self.plain_errors, ..self.view(false) };
         let text = view.red(text);
-        let _ = writeln!(self.err, "{text}");
+        self.note(&text);
     }
 
-    /// A line on standard error as it is.
+    /// A line on standard error, in no colour of ours.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = writeln!(self.err, "{text}");
+        // Where it cannot be written, nothing about that could be either.
+        let _ = writeln!(self.err, "{}", shown(text));
     }
 
     /// Bytes as they are, to standard output.
     ///
     /// # Errors
-    /// When the reader went away: a stream then ends.
+    /// When they cannot be written, or the reader went away: a stream then ends.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.out.write_all(bytes)?;
-        self.out.flush()
+        let written = self.out.write_all(bytes).and_then(|()| self.out.flush());
+        let outcome = written.as_ref().map(|_| ()).map_err(|why| io::Error::from(why.kind()));
+        self.remember(written);
+        outcome
+    }
+
+    /// Draws on a terminal, from where its cursor stands: `begin` and `end` are for the terminal, `text` for people.
+    pub(crate) fn draw(&mut self, begin: &str, text: &str, end: &str) {
+        let written = write!(self.out, "{begin}{}{end}", shown(text)).and_then(|()| self.out.flush());
+        self.remember(written);
+    }
+
+    /// What went wrong with the output so far.
+    pub(crate) fn failed(&mut self) -> Option<io::Error> {
+        let flushed = self.out.flush();
+        self.remember(flushed);
+        self.failed.take()
+    }
+
+    fn remember(&mut self, written: io::Result<()>) {
+        if let Err(why) = written
+            && why.kind() != io::ErrorKind::BrokenPipe
+        {
+            self.failed.get_or_insert(why);
+        }
     }
 
     /// Bytes as they are, to standard error.
@@ -97,6 +128,30 @@ impl Ui {
     }
 }
 
+/// A text in which nothing but our own colours acts on a terminal.
+fn shown(text: &str) -> Cow<'_, str> {
+    if !text.contains('\x1b') {
+        return printable(text);
+    }
+    let mut parts = text.split('\x1b');
+    let mut safe = printable(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let colour = COLOURS.iter().find_map(|codes| part.strip_prefix('[')?.strip_prefix(codes)?.strip_prefix('m'));
+        match colour {
+            Some(rest) => {
+                safe.push('\x1b');
+                safe.push_str(&part[..part.len() - rest.len()]);
+                safe.push_str(&printable(rest));
+            }
+            None => {
+                safe.push_str("\\u{1b}");
+                safe.push_str(&printable(part));
+            }
+        }
+    }
+    Cow::Owned(safe)
+}
+
 /// What a test's command has written so far.
 #[cfg(test)]
 #[derive(Debug, Clone, Default)]
@@ -117,5 +172,45 @@ impl Write for Captured {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colours_act_on_a_terminal() {
+        let check = |text: &str, expected: &str| assert_eq!(shown(text), expected, "{text:?}");
+        check("plain\n\u{1b}[1mbold\u{1b}[0m", "plain\n\u{1b}[1mbold\u{1b}[0m");
+        check("a\u{1b}]0;owned\u{7}b", "a\\u{1b}]0;owned\\u{7}b");
+        check("\u{1b}[2J\u{1b}[8mhidden", "\\u{1b}[2J\\u{1b}[8mhidden");
+        check("\u{1b}\u{1b}[32mgreen\r", "\\u{1b}\u{1b}[32mgreen\\u{d}");
+    }
+
+    /// A disk that is full, or a reader that went away.
+    struct Broken(io::ErrorKind);
+
+    impl Write for Broken {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn output_that_cannot_be_written_is_remembered_unless_nobody_reads_it() {
+        for (kind, expected) in
+            [(io::ErrorKind::StorageFull, Some(io::ErrorKind::StorageFull)), (io::ErrorKind::BrokenPipe, None)]
+        {
+            let (mut ui, _) = Ui::captured();
+            ui.out = Box::new(Broken(kind));
+            ui.line("one");
+            assert_eq!(ui.raw(b"two").map_err(|why| why.kind()), Err(kind));
+            assert_eq!(ui.failed().map(|why| why.kind()), expected);
+        }
     }
 }

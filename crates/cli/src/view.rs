@@ -19,6 +19,8 @@ pub(crate) struct View {
     pub(crate) colour: bool,
 }
 
+/// The codes of the colours and weights that are used.
+pub(crate) const COLOURS: [&str; 8] = ["0", "1", "91", "32", "33", "34", "36", "1;32"];
 const SHORT_ID: usize = 8;
 const SECOND: i64 = 1_000_000_000;
 
@@ -62,6 +64,7 @@ impl View {
         self.time(self.now)
     }
 
+    /// With `codes` of [`COLOURS`].
     fn paint(&self, codes: &str, text: &str) -> String {
         if self.colour { format!("\x1b[{codes}m{text}\x1b[0m") } else { text.to_owned() }
     }

@@ -2,6 +2,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use longshore_values::without_login;
+
 /// Where an engine listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
@@ -38,7 +40,7 @@ impl Endpoint {
         match host {
             None => Ok(Self::default()),
             Some(host) => match host.parse()? {
-                Self::Tcp { .. } if tls => Err(BadEndpoint::Tls(without_user(&host))),
+                Self::Tcp { .. } if tls => Err(BadEndpoint::Tls(without_login(&host))),
                 endpoint => Ok(endpoint),
             },
         }
@@ -55,7 +57,7 @@ impl FromStr for Endpoint {
     type Err = BadEndpoint;
 
     fn from_str(text: &str) -> Result<Self, BadEndpoint> {
-        let bad = || BadEndpoint::Form(without_user(text));
+        let bad = || BadEndpoint::Form(without_login(text));
         if text.is_empty() {
             return Err(BadEndpoint::Empty);
         }
@@ -75,19 +77,10 @@ impl FromStr for Endpoint {
                 }
                 Ok(Self::Tcp { host: host.to_owned(), port })
             }
-            "https" => Err(BadEndpoint::Tls(without_user(text))),
-            "npipe" => Err(BadEndpoint::NamedPipe(without_user(text))),
+            "https" => Err(BadEndpoint::Tls(without_login(text))),
+            "npipe" => Err(BadEndpoint::NamedPipe(without_login(text))),
             _ => Err(bad()),
         }
-    }
-}
-
-/// The address as errors show it: who it names, and with which password, is nobody's business.
-fn without_user(text: &str) -> String {
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://***@{rest}"),
-        (None, Some((_, rest))) => format!("***@{rest}"),
-        _ => text.to_owned(),
     }
 }
 

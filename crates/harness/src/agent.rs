@@ -185,7 +185,10 @@ impl Agent {
     /// When a file cannot be written or no port is free.
     pub fn prepare(run: &Run, setup: AgentSetup) -> Result<Self> {
         let ports = [free_port()?, free_port()?, free_port()?];
-        let agent = Self { run: run.clone(), setup, ports, process: None };
+        let mut agent = Self { run: run.clone(), setup, ports, process: None };
+        if agent.setup.user.is_some() {
+            agent.bring_the_binary()?;
+        }
         if agent.setup.base_file {
             let file = AgentFile { data_dir: agent.data_dir(), ports, log_level: "DEBUG".to_owned() };
             run.write(&agent.path_of("00-base.hcl"), file.text())?;
@@ -198,6 +201,20 @@ impl Agent {
             run.write(&agent.path_of(name), text)?;
         }
         Ok(agent)
+    }
+
+    /// Puts the binary where other users reach it: what root builds often lies in a folder of root's alone.
+    fn bring_the_binary(&mut self) -> Result<()> {
+        let near = self.file_path("longshore");
+        if let Some(folder) = near.parent() {
+            fs::create_dir_all(folder).doing(|| format!("make the folder `{}`", folder.display()))?;
+        }
+        let linked = fs::hard_link(&self.setup.binary, &near);
+        linked
+            .or_else(|_| fs::copy(&self.setup.binary, &near).map(|_| ()))
+            .doing(|| format!("put the binary into `{}`", near.display()))?;
+        self.setup.binary = near;
+        Ok(())
     }
 
     fn path_of(&self, name: &str) -> String {

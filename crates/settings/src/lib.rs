@@ -24,7 +24,7 @@ pub use agent::{
 };
 pub use decode::{Block, Decoded, Effective, Given, Unused};
 pub use error::Refusal;
-pub use source::{Origin, Source, Span};
+pub use source::{Origin, Source, Span, names_a_secret};
 pub use spelling::nearest;
 pub use tree::{Entry, Node, Object, Tree, Value};
 

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use longshore_values::Place;
+use longshore_values::{Place, holds_a_login};
 
 /// Longest line that a message repeats below its place; a longer one (JSON on one line) is left out.
 const SHOWN_LINE_MAX: usize = 160;
@@ -54,11 +54,11 @@ fn may_hold_a_secret(line: &str) -> bool {
         let after = after.trim_start_matches(['"', ' ', '\t']);
         after.starts_with('=') || after.starts_with(':')
     });
-    names_a_secret(&line) || login
+    names_a_secret(&line) || login || holds_a_login(&line)
 }
 
-/// Whether a name, or a line with one, gives a secret away as such.
-pub(crate) fn names_a_secret(text: &str) -> bool {
+/// Whether a name, or a line with one, says that it is of something secret.
+pub fn names_a_secret(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["token", "secret", "password", "encrypt"].iter().any(|word| text.contains(word))
 }

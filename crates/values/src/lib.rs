@@ -1,14 +1,16 @@
 //! Small values that everybody uses: durations as Go writes them, globs, secrets that never print, and
-//! diagnostics that point at a place in a text. No I/O, no clock.
+//! diagnostics that point at a place in a text, and texts of others made fit to be shown. No I/O, no clock.
 
 mod diagnostic;
 mod duration;
 mod glob;
 mod secret;
+mod shown;
 mod version;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use duration::{BadDuration, GoDuration};
 pub use glob::Glob;
 pub use secret::Secret;
+pub use shown::{holds_a_login, masked, printable, without_login};
 pub use version::{Version, VersionConstraint, VersionRule};

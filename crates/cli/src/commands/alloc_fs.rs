@@ -38,7 +38,7 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
             ("follow", if part.follow { "true" } else { "false" }),
         ];
         let frames = client.stream(&call("stream"), &query).await.map_err(told)?;
-        follow(&mut context.ui, vec![(Stream::Out, frames)], part.lines).await?;
+        follow(&mut context.ui, vec![(Stream::Out, frames)], &part).await?;
     } else {
         whole(context, &client, &call("cat"), &path).await?;
     }

@@ -38,7 +38,7 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
         for stream in streams {
             answers.push((*stream, request.open(&client, *stream, false).await?));
         }
-        follow(&mut context.ui, answers, request.part.lines).await?;
+        follow(&mut context.ui, answers, &request.part).await?;
     } else {
         for stream in streams {
             whole(&mut context.ui, &client, &request, *stream).await?;

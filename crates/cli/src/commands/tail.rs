@@ -5,8 +5,10 @@ use std::time::Duration;
 use base64::Engine;
 use http_body_util::BodyExt;
 use hyper::Response;
-use hyper::body::Incoming;
+use hyper::body::{Body, Bytes, Incoming};
 use longshore_api::StreamFrame;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::commands::Context;
 use crate::failure::Failure;
@@ -16,8 +18,10 @@ use crate::ui::Ui;
 const TAIL_LINES: i64 = 10;
 /// How many bytes a line is taken to have at most, when lines are looked for from the end.
 const LINE_BYTES: i64 = 120;
-/// A stream that is silent for this long has delivered what there was.
+/// A stream has delivered what there was this long after its first byte, or when none has come.
 const SETTLED: Duration = Duration::from_millis(500);
+/// So much of what there was is kept at most, beside the lines that were asked for.
+const KEPT_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stream {
@@ -74,11 +78,12 @@ pub(super) fn write(ui: &mut Ui, stream: Stream, bytes: &[u8]) -> Result<(), Fai
 pub(super) async fn follow(
     ui: &mut Ui,
     answers: Vec<(Stream, Response<Incoming>)>,
-    lines: Option<usize>,
+    part: &Part,
 ) -> Result<(), Failure> {
     let (sender, mut pieces) = tokio::sync::mpsc::channel(16);
     for (stream, answer) in answers {
-        tokio::spawn(forward(answer, stream, lines, sender.clone()));
+        let (beginning, sender) = (part.lines.map(|lines| Beginning::new(lines, part.follow)), sender.clone());
+        tokio::spawn(async move { forward(answer.into_body(), stream, beginning, &sender).await });
     }
     drop(sender);
     while let Some((stream, piece)) = pieces.recv().await {
@@ -90,54 +95,78 @@ pub(super) async fn follow(
 
 type Piece = (Stream, Result<Vec<u8>, String>);
 
-/// Reads frames and hands their bytes on. With `lines`, what is there at first is cut to its last lines.
-async fn forward(
-    answer: Response<Incoming>,
-    stream: Stream,
-    lines: Option<usize>,
-    to: tokio::sync::mpsc::Sender<Piece>,
-) {
-    let mut body = answer.into_body();
+/// What there was when the reading began, of which only the last lines are shown. A stream that never rests ends it too.
+struct Beginning {
+    lines: usize,
+    kept: Vec<u8>,
+    /// When it is over; `None` when that is the stream's end.
+    until: Option<Instant>,
+}
+
+impl Beginning {
+    fn new(lines: usize, follow: bool) -> Self {
+        Self { lines, kept: Vec::new(), until: follow.then(|| Instant::now() + SETTLED) }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        if self.kept.is_empty() && self.until.is_some() {
+            self.until = Some(Instant::now() + SETTLED);
+        }
+        self.kept.extend_from_slice(bytes);
+        let enough = self.lines.saturating_mul(LINE_BYTES.unsigned_abs() as usize).saturating_add(KEPT_BYTES_MAX);
+        if self.until.is_some() && self.kept.len() > enough {
+            self.until = Some(Instant::now());
+        }
+    }
+
+    fn shown(&self) -> Vec<u8> {
+        last_lines(&self.kept, self.lines).to_vec()
+    }
+}
+
+/// Comes when the beginning is over.
+async fn is_over(beginning: Option<&Beginning>) {
+    match beginning.and_then(|beginning| beginning.until) {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Reads frames and hands their bytes on, with a beginning cut to its last lines. Ends when nobody listens.
+async fn forward<B>(mut body: B, stream: Stream, mut beginning: Option<Beginning>, to: &mpsc::Sender<Piece>)
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
     let mut frames = Frames::default();
-    let mut first = lines.map(|lines| (lines, Vec::new()));
     loop {
-        let next = match first.take() {
-            None => body.frame().await,
-            Some((lines, kept)) => match tokio::time::timeout(SETTLED, body.frame()).await {
-                Ok(next) => {
-                    first = Some((lines, kept));
-                    next
+        let next = tokio::select! {
+            biased;
+            () = is_over(beginning.as_ref()) => {
+                let shown = beginning.take().map(|beginning| beginning.shown()).unwrap_or_default();
+                if to.send((stream, Ok(shown))).await.is_err() {
+                    return;
                 }
-                Err(_) => {
-                    if to.send((stream, Ok(last_lines(&kept, lines).to_vec()))).await.is_err() {
-                        return;
-                    }
-                    continue;
-                }
-            },
-        };
-        let data = match next {
-            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
-            Some(Err(why)) => {
-                let _ = to.send((stream, Err(why.to_string()))).await;
-                return;
+                continue;
             }
+            next = body.frame() => next,
+        };
+        let piece = match next {
+            Some(Ok(frame)) => frames.take(&frame.into_data().unwrap_or_default()),
+            Some(Err(why)) => Err(why.to_string()),
             None => {
-                if let Some((lines, kept)) = first {
-                    let _ = to.send((stream, Ok(last_lines(&kept, lines).to_vec()))).await;
+                if let Some(beginning) = beginning {
+                    let _ = to.send((stream, Ok(beginning.shown()))).await;
                 }
                 return;
             }
         };
-        match (frames.take(&data), &mut first) {
-            (Err(why), _) => {
-                let _ = to.send((stream, Err(why))).await;
-                return;
-            }
-            (Ok(bytes), Some((_, kept))) => kept.extend_from_slice(&bytes),
+        match (piece, &mut beginning) {
+            (Ok(bytes), Some(beginning)) => beginning.take(&bytes),
             (Ok(bytes), None) if bytes.is_empty() => {}
-            (Ok(bytes), None) => {
-                if to.send((stream, Ok(bytes))).await.is_err() {
+            (piece, _) => {
+                let failed = piece.is_err();
+                if to.send((stream, piece)).await.is_err() || failed {
                     return;
                 }
             }
@@ -202,6 +231,41 @@ mod tests {
         check("a\n\n", 1, "\n");
         check("a\nb", 0, "");
         check("", 3, "");
+    }
+
+    /// A task that writes a line each 100 ms, for ever: what is shown, and when.
+    #[tokio::test]
+    async fn a_stream_that_never_rests_is_shown_all_the_same() {
+        let lines = futures_util::stream::unfold(0_u32, |count| async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            let data = base64::engine::general_purpose::STANDARD.encode(format!("line {count}\n"));
+            let frame = hyper::body::Frame::data(Bytes::from(format!("{{\"Data\":\"{data}\"}}")));
+            Some((Ok::<_, std::convert::Infallible>(frame), count + 1))
+        });
+        let body = http_body_util::StreamBody::new(Box::pin(lines));
+        let (sender, mut pieces) = mpsc::channel(16);
+        let reading =
+            tokio::spawn(async move { forward(body, Stream::Out, Some(Beginning::new(2, true)), &sender).await });
+        let mut shown = Vec::new();
+        for _ in 0..3 {
+            shown.push(String::from_utf8(pieces.recv().await.unwrap().1.unwrap()).unwrap());
+        }
+        assert_eq!(shown[0].lines().count(), 2, "{shown:?}");
+        let numbers: Vec<u32> = shown.concat().lines().map(|line| line[5..].parse().unwrap()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{shown:?}");
+        drop(pieces);
+        reading.await.unwrap();
+    }
+
+    #[test]
+    fn what_there_was_is_not_kept_without_an_end() {
+        let mut beginning = Beginning::new(1, true);
+        let later = beginning.until;
+        beginning.take(&vec![b'x'; KEPT_BYTES_MAX + 200]);
+        assert!(beginning.until < later, "it ends at once");
+        let mut whole = Beginning::new(1, false);
+        whole.take(&vec![b'x'; KEPT_BYTES_MAX + 200]);
+        assert_eq!(whole.until, None, "a stream that ends by itself is read to its end");
     }
 
     #[test]

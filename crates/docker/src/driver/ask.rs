@@ -8,12 +8,14 @@ use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
 use longshore_model::{ImageRef, TaskEvent};
 use longshore_values::GoDuration;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::shared::{Shared, closing};
 use crate::image::{
     Access, Answer, BadArchive, Bytes, CheckedArchive, EngineState, Grant, Keeping, Pace, Progress, check_archive, now,
 };
-use crate::task::TaskConfig;
+use crate::options::Options;
+use crate::task::{TaskConfig, check_registry};
 
 /// The event type that Nomad uses for what a driver says.
 pub(super) const DRIVER_EVENT: &str = "Driver";
@@ -55,11 +57,12 @@ impl<'a> Asker<'a> {
         shared: &'a Shared,
         request: &'a StartRequest,
         config: &TaskConfig,
+        cancelled: &CancellationToken,
     ) -> Result<Self, DriverError> {
-        let name = image_name(config)?;
+        let name = allowed_image(config, &shared.options)?;
         let archive = match &config.load {
             None => None,
-            Some(path) => Some(open_archive(request, path, &name).await?),
+            Some(path) => Some(open_archive(request, path, &name, cancelled).await?),
         };
         let owner = Owner::task(request.id.alloc, &request.id.task);
         Self::of(shared, owner, name, config, archive, &request.events).await
@@ -72,7 +75,7 @@ impl<'a> Asker<'a> {
         config: &TaskConfig,
         events: &'a EventSink,
     ) -> Result<Self, DriverError> {
-        Self::of(shared, owner, image_name(config)?, config, None, events).await
+        Self::of(shared, owner, allowed_image(config, &shared.options)?, config, None, events).await
     }
 
     async fn of(
@@ -251,21 +254,35 @@ async fn tick(progress: Option<&watch::Receiver<Progress>>, pace: &Pace) {
     }
 }
 
-/// The image of a task's config.
-pub(crate) fn image_name(config: &TaskConfig) -> Result<ImageRef, DriverError> {
-    ImageRef::from_task_option(&config.image)
-        .map_err(|error| DriverError::fatal(format!("config.image: {error}")).hint("write repository:tag"))
+/// The image of a task's config, if this node may get it. No other image is ever asked for.
+pub(crate) fn allowed_image(config: &TaskConfig, options: &Options) -> Result<ImageRef, DriverError> {
+    let name = ImageRef::from_task_option(&config.image)
+        .map_err(|error| DriverError::fatal(format!("config.image: {error}")).hint("write repository:tag"))?;
+    check_registry(&name, options).map_err(|error| DriverError::fatal(error.to_string()))?;
+    Ok(name)
 }
 
-async fn open_archive(request: &StartRequest, path: &str, name: &ImageRef) -> Result<Arc<CheckedArchive>, DriverError> {
+async fn open_archive(
+    request: &StartRequest,
+    path: &str,
+    name: &ImageRef,
+    cancelled: &CancellationToken,
+) -> Result<Arc<CheckedArchive>, DriverError> {
     let (folder, path, name) = (request.dirs.local.clone(), path.to_owned(), name.clone());
-    let checked = tokio::task::spawn_blocking(move || check_archive(&folder, &path, &name)).await;
+    let until = cancelled.clone();
+    let checked = tokio::task::spawn_blocking(move || check_archive(&folder, &path, &name, &until)).await;
     match checked {
+        Ok(Err(_)) if cancelled.is_cancelled() => Err(given_up()),
         Ok(Ok(archive)) => Ok(Arc::new(archive)),
         Ok(Err(error @ BadArchive::Open { .. })) => Err(DriverError::retry(error.to_string()).caused_by_source(error)),
         Ok(Err(error)) => Err(DriverError::fatal(error.to_string()).caused_by_source(error)),
         Err(error) => Err(DriverError::retry("the archive of the task could not be read").caused_by(error)),
     }
+}
+
+/// What a start ends with that nobody wants any more.
+pub(super) fn given_up() -> DriverError {
+    DriverError::cancelled("the start was called off")
 }
 
 /// A cause without saying the error itself again.

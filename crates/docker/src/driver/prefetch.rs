@@ -4,7 +4,7 @@ use longshore_driver::{DriverError, EventSink, PrefetchId, PrefetchRequest};
 use longshore_images::{Event, Owner};
 use longshore_model::is_image_known_before_start;
 
-use super::ask::{Asker, image_name};
+use super::ask::{Asker, allowed_image};
 use super::ended;
 use super::shared::Shared;
 use crate::task::TaskConfig;
@@ -15,7 +15,7 @@ pub(crate) async fn prefetch(shared: &Shared, request: PrefetchRequest) -> Resul
         return Ok(());
     }
     let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
-    let (owner, name) = (owner(request.id), image_name(&config)?);
+    let (owner, name) = (owner(request.id), allowed_image(&config, &shared.options)?);
     let keeping = shared.keeping().await?;
     let event = Event::Wished { owner: owner.clone(), name, expires_at: request.expires_at };
     keeping.record(event).await.map_err(ended)?;

@@ -12,7 +12,7 @@ use longshore_engine::{
 use longshore_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::Asker;
+use super::ask::{Asker, given_up};
 use super::handle::HandleState;
 use super::pumps::Watchers;
 use super::shared::Shared;
@@ -36,7 +36,7 @@ pub(crate) async fn attempt(
     }
     let (body, hash) = container_body(&request, &config, &shared.options, cpus())
         .map_err(|error| DriverError::fatal(error.to_string()))?;
-    let asker = Asker::new(&shared, &request, &config).await?;
+    let asker = Asker::new(&shared, &request, &config, &cancelled).await?;
     let maker = Maker { shared: &shared, request: &request, config: &config, body, hash, asker: &asker };
     let mut rounds = 0;
     loop {
@@ -45,7 +45,7 @@ pub(crate) async fn attempt(
             () = cancelled.cancelled() => return Err(given_up()),
         };
         rounds += 1;
-        match maker.make(&grant).await? {
+        match maker.make(&grant, &cancelled).await? {
             Made::Container { id, runs } => {
                 let started = maker.start(id, runs, &cancelled).await?;
                 // After the start: the look that follows would only be in its way.
@@ -62,10 +62,6 @@ pub(crate) async fn attempt(
             }
         }
     }
-}
-
-fn given_up() -> DriverError {
-    DriverError::cancelled("the start was called off")
 }
 
 /// Processors as the agent sees them.
@@ -101,13 +97,22 @@ impl Maker<'_> {
     /// Makes the container: under the image's name when that points at what was granted, else by id. Either way its
     /// image is the granted one, and still there, or the container is removed again. Whether the container's name is
     /// free is the engine's to say: it is asked about only when it is not.
-    async fn make(&self, grant: &Grant) -> Result<Made, DriverError> {
+    async fn make(&self, grant: &Grant, cancelled: &CancellationToken) -> Result<Made, DriverError> {
         let name = container_name(&self.request.id);
         let mut by_name = grant.by_name;
         let mut name_taken = 0;
         let attempts_max = self.config.container_exists_attempts;
         let attempts_max = attempts_max.unwrap_or(self.shared.options.container_exists_attempts);
         loop {
+            if cancelled.is_cancelled() {
+                // An earlier try may have made one without an answer.
+                if name_taken > 0
+                    && let Ok(Found::Usable { id, .. }) = self.clear_the_name(&name, grant).await
+                {
+                    self.remove(&id).await?;
+                }
+                return Err(given_up());
+            }
             let mut body = self.body.clone();
             body.image = if by_name { self.asker.name.familiar().to_owned() } else { grant.content.to_string() };
             crash_point("docker.container_planned");
@@ -127,7 +132,10 @@ impl Maker<'_> {
                         match found {
                             Found::Usable { id, runs } => return Ok(Made::Container { id, runs }),
                             Found::Cleared => {}
-                            Found::Nothing => tokio::time::sleep(backoff(name_taken)).await,
+                            Found::Nothing => {
+                                let pause = tokio::time::sleep(backoff(name_taken));
+                                tokio::select! { () = pause => {}, () = cancelled.cancelled() => {} }
+                            }
                         }
                         continue;
                     }

@@ -7,7 +7,7 @@ use longshore_images::{Event, ImageStatus, Owner, Pin, Provenance, StateWord};
 use longshore_model::{ContentId, ImageRef};
 use longshore_values::GoDuration;
 
-use super::ask::{Asker, image_name};
+use super::ask::{Asker, allowed_image};
 use super::ended;
 use super::reports::shown_name;
 use super::shared::{Books, Shared};
@@ -97,7 +97,7 @@ fn is_going(image: &ImageStatus) -> bool {
 pub(crate) async fn pull(shared: &Shared, written: &str, fresh: bool) -> Result<Pulled, DriverError> {
     let keeping = keeper(shared)?;
     let config = TaskConfig { image: written.trim().to_owned(), force_pull: fresh, ..TaskConfig::default() };
-    let (name, at) = (image_name(&config)?, now());
+    let (name, at) = (allowed_image(&config, &shared.options)?, now());
     let owner = Owner::Asked { name: name.familiar().to_owned(), at };
     let kept_until = at.plus(PULLED_STAYS);
     let mut unanswered = Unanswered { keeping: &keeping, owner: Some(owner.clone()) };

@@ -11,6 +11,7 @@ use nix::fcntl::{OFlag, openat};
 use nix::sys::stat::Mode;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
 
 /// Why an archive is not loaded.
 #[derive(Debug, thiserror::Error)]
@@ -67,10 +68,31 @@ struct ManifestEntry {
     repo_tags: Option<Vec<String>>,
 }
 
-/// Opens `path` beneath `folder` and checks that it carries `image` and nothing else. Blocks.
-pub(crate) fn check(folder: &Path, path: &str, image: &ImageRef) -> Result<CheckedArchive, BadArchive> {
+/// A file that is read until nobody wants it any more: archives are large.
+struct Wanted<'a> {
+    file: &'a mut File,
+    cancelled: &'a CancellationToken,
+}
+
+impl Read for Wanted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancelled.is_cancelled() {
+            return Err(io::Error::other("called off"));
+        }
+        self.file.read(buffer)
+    }
+}
+
+/// Opens `path` beneath `folder` and checks that it carries `image` and nothing else. Blocks, for as long as it is not
+/// `cancelled`.
+pub(crate) fn check(
+    folder: &Path,
+    path: &str,
+    image: &ImageRef,
+    cancelled: &CancellationToken,
+) -> Result<CheckedArchive, BadArchive> {
     let mut file = open_beneath(folder, path)?;
-    let found = names(&mut file, path)?;
+    let found = names(Wanted { file: &mut file, cancelled }, path)?;
     let wanted = image.familiar().to_owned();
     let parsed: Option<Vec<ImageRef>> = found.iter().map(|name| name.parse().ok()).collect();
     if parsed.as_deref() != Some(std::slice::from_ref(image)) {
@@ -80,7 +102,7 @@ pub(crate) fn check(folder: &Path, path: &str, image: &ImageRef) -> Result<Check
     let form = |source| BadArchive::Form { path: path.to_owned(), source };
     file.seek(SeekFrom::Start(0)).map_err(form)?;
     let mut hasher = Sha256::new();
-    io::copy(&mut file, &mut hasher).map_err(form)?;
+    io::copy(&mut Wanted { file: &mut file, cancelled }, &mut hasher).map_err(form)?;
     let digest = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(CheckedArchive { file, digest, path: path.to_owned() })
 }
@@ -114,15 +136,15 @@ fn open_beneath(folder: &Path, path: &str) -> Result<File, BadArchive> {
 }
 
 /// The names that the archive's manifest lists, of all its images.
-fn names(file: &mut File, path: &str) -> Result<Vec<String>, BadArchive> {
+fn names(wanted: Wanted<'_>, path: &str) -> Result<Vec<String>, BadArchive> {
     let form = |source| BadArchive::Form { path: path.to_owned(), source };
     let mut magic = [0; 2];
-    let read = file.read(&mut magic).map_err(form)?;
-    file.seek(SeekFrom::Start(0)).map_err(form)?;
+    let read = wanted.file.read(&mut magic).map_err(form)?;
+    wanted.file.seek(SeekFrom::Start(0)).map_err(form)?;
     let unpacked: Box<dyn Read + '_> = if read == 2 && magic == [0x1f, 0x8b] {
-        Box::new(flate2::read::MultiGzDecoder::new(file))
+        Box::new(flate2::read::MultiGzDecoder::new(wanted))
     } else {
-        Box::new(file)
+        Box::new(wanted)
     };
     let mut archive = tar::Archive::new(unpacked.take(UNPACKED_BYTES_MAX));
     let mut found = None;
@@ -184,7 +206,11 @@ mod tests {
     fn check_bytes(bytes: &[u8], expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("image.tar"), bytes).unwrap();
-        let got = match check(folder.path(), "./image.tar", &"acme/web:1".parse().unwrap()) {
+        let image = "acme/web:1".parse().unwrap();
+        let unwanted = CancellationToken::new();
+        unwanted.cancel();
+        assert!(check(folder.path(), "./image.tar", &image, &unwanted).is_err(), "it is read although nobody wants it");
+        let got = match check(folder.path(), "./image.tar", &image, &CancellationToken::new()) {
             Ok(archive) => {
                 let mut again = Vec::new();
                 archive.reader().unwrap().read_to_end(&mut again).unwrap();
@@ -223,12 +249,18 @@ mod tests {
         std::os::unix::fs::symlink("../outside.tar", local.join("link.tar")).unwrap();
         std::os::unix::fs::symlink("..", local.join("up")).unwrap();
         let image = "acme/web:1".parse().unwrap();
-        assert!(check(&local, "sub/in.tar", &image).is_ok());
+        assert!(check(&local, "sub/in.tar", &image, &CancellationToken::new()).is_ok());
         for path in ["../outside.tar", "sub/../../outside.tar", "/etc/passwd", "", "."] {
-            assert!(matches!(check(&local, path, &image), Err(BadArchive::Path { .. })), "{path}");
+            assert!(
+                matches!(check(&local, path, &image, &CancellationToken::new()), Err(BadArchive::Path { .. })),
+                "{path}"
+            );
         }
         for path in ["link.tar", "up/outside.tar", "sub", "none.tar"] {
-            assert!(matches!(check(&local, path, &image), Err(BadArchive::Open { .. })), "{path}");
+            assert!(
+                matches!(check(&local, path, &image, &CancellationToken::new()), Err(BadArchive::Open { .. })),
+                "{path}"
+            );
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use longshore_engine::RegistryAuth;
 use longshore_model::ImageRef;
-use longshore_values::Secret;
+use longshore_values::{Secret, masked};
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -26,12 +26,11 @@ pub(crate) enum CredentialsError {
         #[source]
         source: std::io::Error,
     },
-    #[error("the file of registry credentials {path} is not in the form of Docker's config.json")]
-    Form {
-        path: String,
-        #[source]
-        source: serde_json::Error,
-    },
+    /// Without what the reader says of it: that repeats values.
+    #[error(
+        "line {line}, column {column} of the file of registry credentials {path} is not in the form of Docker's config.json"
+    )]
+    Form { path: String, line: usize, column: usize },
     #[error("the entry for {key} in the file of registry credentials {path} cannot be read")]
     Entry { path: String, key: String },
     #[error("{program} could not be run; it has to be on the agent's PATH, or on the PATH that auth.helper_env gives")]
@@ -150,8 +149,11 @@ async fn of_file(
 ) -> Result<Option<(RegistryAuth, Source)>, CredentialsError> {
     let shown = path.display().to_string();
     let text = read_limited(path).await.map_err(|source| CredentialsError::File { path: shown.clone(), source })?;
-    let file: ConfigFile =
-        serde_json::from_slice(&text).map_err(|source| CredentialsError::Form { path: shown.clone(), source })?;
+    let file: ConfigFile = serde_json::from_slice(&text).map_err(|error| CredentialsError::Form {
+        path: shown.clone(),
+        line: error.line(),
+        column: error.column(),
+    })?;
     if let Some(entry) = entry_for(&file.auths, host) {
         let auth = entry.decode().ok_or_else(|| CredentialsError::Entry { path: shown, key: host.to_owned() })?;
         if !auth.is_empty() {
@@ -285,7 +287,7 @@ async fn ask(program: &str, key: &str, options: &AuthOptions) -> Result<Option<H
     if says_not_found(&out) || says_not_found(&err) {
         return Ok(None);
     }
-    let told: String = String::from_utf8_lossy(&err).trim().chars().take(STDERR_SHOWN_MAX).collect();
+    let told: String = masked(String::from_utf8_lossy(&err).trim()).chars().take(STDERR_SHOWN_MAX).collect();
     Err(failed(if told.is_empty() { format!("it ended with {status}") } else { told }))
 }
 
@@ -364,12 +366,14 @@ mod tests {
             "the entry for bad.example in the file of registry credentials DIR/config.json cannot be read",
         )
         .await;
-        check(
-            "[",
-            "redis:7",
-            "the file of registry credentials DIR/config.json is not in the form of Docker's config.json",
-        )
-        .await;
+        let at = |line, column| {
+            format!(
+                "line {line}, column {column} of the file of registry credentials DIR/config.json is not in the form of Docker's config.json"
+            )
+        };
+        check("[", "redis:7", &at(1, 1)).await;
+        // What stands in the wrong place may be a secret.
+        check("{\"auths\": {\n\"reg.example\": \"czNjcjN0\"}}", "redis:7", &at(2, 25)).await;
         check("{}", "redis:7", "Nowhere").await;
     }
 

@@ -61,6 +61,7 @@ fn mistakes_are_refused_with_their_place() {
         "gc { dangling_containers { period = \"0s\" } }",
         "pull_activity_timeout = \"30s\"",
         "endpoint = \"https://engine:2376\"",
+        "endpoint = \"tcp://ann:s3cr3t@engine:2375\"",
         "tls { ca = \"/etc/ca.pem\" }",
         "gc { auth { config = \"a\" } }",
     ];
@@ -97,6 +98,7 @@ fn mistakes_are_refused_with_their_place() {
       |
     1 | endpoint = "https://engine:2376"
       |            ^^^^^^^^^^^^^^^^^^^^^
+    agent.hcl:1:12: plugin.docker.config.endpoint = "tcp://***@engine:2375": "tcp://***@engine:2375" is no address of an engine: write unix:///PATH or tcp://HOST:PORT
     agent.hcl:1:12: tls is given, but this build cannot speak TLS to a Docker engine
       |
     1 | tls { ca = "/etc/ca.pem" }

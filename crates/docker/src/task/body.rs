@@ -58,7 +58,6 @@ pub(crate) fn container_body(
     options: &Options,
     cpus: u32,
 ) -> Result<(CreateContainer, String), BadTask> {
-    check_registry(config, options)?;
     let mut body = CreateContainer {
         image: String::new(),
         cmd: command(config),
@@ -83,9 +82,7 @@ pub(crate) fn container_body(
 }
 
 /// The engine pulls from wherever a job says; where that may be is the operator's to say.
-fn check_registry(config: &TaskConfig, options: &Options) -> Result<(), BadTask> {
-    // A name that cannot be read is refused where the image is asked for.
-    let Ok(name) = ImageRef::from_task_option(&config.image) else { return Ok(()) };
+pub(crate) fn check_registry(name: &ImageRef, options: &Options) -> Result<(), BadTask> {
     let allowed = options.allow_registries.iter();
     let is_allowed = |text: &str| allowed.clone().any(|glob| glob.matches(text));
     if is_allowed(name.full()) || name.registry().is_some_and(is_allowed) {

@@ -12,7 +12,7 @@ mod security;
 mod volumes;
 
 pub use body::BadTask;
-pub(crate) use body::{container_body, container_name};
+pub(crate) use body::{check_registry, container_body, container_name};
 pub use config::{BadTaskConfig, TaskConfig, TaskLogging};
 pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_ALLOCATION, OWN_IMAGE};
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use longshore_docker::{AllowedModes, Options, TASK_OPTIONS, VolumeOptions};
-use longshore_driver::{Driver as _, DriverError};
+use longshore_driver::{Driver as _, DriverError, PrefetchId, PrefetchRequest};
 use longshore_harness::Body;
-use longshore_model::AllocatedPort;
+use longshore_model::{AllocatedPort, JobKey, Timestamp};
 use longshore_values::Glob;
 use serde_json::{Value, json};
 
@@ -432,6 +432,16 @@ async fn the_operators_lists_hold() {
         let text = refusal(&mut world, config).await.full_text();
         assert!(text.contains(expected), "{text}");
     }
+    // Nor does it come for a person who asks, or for an update that is to wait for it.
+    let text = world.driver.images().unwrap().pull(&other, false).await.unwrap_err().full_text();
+    assert!(text.contains("other/web:1 is not allowed on this node"), "{text}");
+    let wish = PrefetchRequest {
+        id: PrefetchId { job: JobKey::new("default", "web"), version: 1, group: "g".to_owned(), task: "t".to_owned() },
+        config: json!({"image": other}),
+        expires_at: Timestamp::from_nanoseconds(i64::MAX),
+    };
+    let text = world.driver.prefetch(wish).await.unwrap_err().full_text();
+    assert!(text.contains("other/web:1 is not allowed on this node"), "{text}");
     let asked = world.registry.access_log();
     assert!(!asked.iter().any(|line| line.to_string().contains("GET /v2/other/")), "{asked:?}");
     let config = json!({"image": name, "network_mode": "none", "devices": [{"host_path": "/dev/null"}]});

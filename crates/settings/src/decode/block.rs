@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use longshore_values::{Diagnostic, GoDuration, Secret};
+use longshore_values::{Diagnostic, GoDuration, Secret, without_login};
 
 use super::report::{Report, Unknown};
 use super::scalars::{go_bool, go_integer, is_off, scalar_text};
@@ -172,7 +172,7 @@ impl<'a> Block<'a> {
                 Some(value)
             }
             Err(why) => {
-                let summary = format!("{} = {text:?}: {why}", self.path_of(key));
+                let summary = format!("{} = {:?}: {why}", self.path_of(key), without_login(&text));
                 self.refuse(&node.origin, summary, "");
                 None
             }
