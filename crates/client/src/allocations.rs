@@ -186,7 +186,10 @@ impl Allocations {
             let stopping = shared.stopping.clone();
             stopping.run_until_cancelled(fulfil(shared, wishes)).await;
         });
+        let (known, shared) = (watch::Sender::new(BTreeSet::new()), Arc::clone(&self.shared));
+        self.tasks.spawn(compare(shared, known.subscribe()));
         loop {
+            known.send_replace(self.known());
             tokio::select! {
                 () = stopping.cancelled() => break,
                 Some(message) = self.messages.recv() => self.take(message),
@@ -197,6 +200,11 @@ impl Allocations {
         }
         // Runners stop by themselves; acts that they had begun are dropped with them.
         while self.tasks.join_next().await.is_some() {}
+    }
+
+    /// All allocations that are here, coming or going.
+    fn known(&self) -> BTreeSet<AllocId> {
+        self.runners.keys().chain(self.accepting.keys()).chain(&self.collecting).copied().collect()
     }
 
     fn take(&mut self, message: Message) {
@@ -441,6 +449,28 @@ fn never_ran(alloc: &Allocation) -> AllocationReport {
         deployment: None,
         network_status: None,
     }
+}
+
+/// Tells drivers from time to time which allocations the node knows, so that what they hold for others is found.
+async fn compare(shared: Arc<Shared>, known: watch::Receiver<BTreeSet<AllocId>>) {
+    let period = shared.config.compare_period.to_std();
+    let comparing = async {
+        loop {
+            tokio::time::sleep(period).await;
+            for driver in shared.drivers.values() {
+                let known = known.borrow().clone();
+                if let Err(error) = driver.compare(known).await {
+                    let error = error.full_text();
+                    tracing::debug!(
+                        driver = driver.name(),
+                        error,
+                        "allocations could not be compared with the driver's"
+                    );
+                }
+            }
+        }
+    };
+    shared.stopping.run_until_cancelled(comparing).await;
 }
 
 /// Follows what the server lists for this node, once the node is registered.

@@ -319,3 +319,28 @@ async fn a_wish_that_ends_is_called_off_without_an_answer() {
     assert_eq!(world.server.answers(&quick).await, [WishAnswer::Ready], "nothing holds it up");
     client.shutdown(false).await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn drivers_are_told_from_time_to_time_which_allocations_there_are() {
+    let world = World::new();
+    let base = world.folder.path();
+    let mut config = ClientConfig::new(base.join("client"), base.join("alloc"), "host-a");
+    config.compare_period = GoDuration::milliseconds(50);
+    let prepared = PreparedClient::read(config).unwrap();
+    let client = Client::run(prepared, Arc::clone(&world.server) as _, vec![Arc::clone(&world.driver) as _]);
+    world.driver.called("compare ").await;
+    let alloc = allocation(1, vec![task("web")]);
+    world.server.list(vec![alloc.clone()]);
+    world.driver.called("compare 1").await;
+    world.server.list(vec![stopped(&alloc)]);
+    world.report(1, ClientStatus::Complete).await;
+    world.server.list(Vec::new());
+    world.gone(1).await;
+    let nothing_left = async {
+        while world.driver.calls().iter().filter(|call| *call == "compare ").count() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), nothing_left).await.unwrap();
+    client.shutdown(false).await;
+}

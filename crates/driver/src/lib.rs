@@ -12,6 +12,8 @@ mod images;
 mod request;
 mod usage;
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -76,6 +78,12 @@ pub trait Driver: Send + Sync {
 
     /// Said once after the start of the agent, when all allocations of the node's record are known.
     async fn restore(&self, known: Vec<KnownAllocation>) -> Result<(), DriverError>;
+
+    /// Said from time to time: all allocations that the node knows now. What the driver knows or holds beyond them, twice in
+    /// a row, is given back, and what it should hold and does not is taken; both are told.
+    async fn compare(&self, _known: BTreeSet<AllocId>) -> Result<(), DriverError> {
+        Ok(())
+    }
 
     /// Brings what a task will need (its image) and keeps it until `expires_at`, or until it is not among what
     /// [`Driver::keep_prefetched`] names. Returns when it is here, or cannot be had. Dropping the future calls it off; what

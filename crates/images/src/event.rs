@@ -61,6 +61,10 @@ pub enum Event {
     /// Allocations are restored: the owners in the node's own record that may still start or run, and those that have
     /// ended, with the time. Holds of others are dropped (K3), and said.
     Restored { live: Vec<Owner>, ended: Vec<(Owner, Timestamp)> },
+    /// Said from time to time: all owners of the node's allocations that have not ended, and what they need as far as that
+    /// is known. A difference from the holds that two in a row show alike is repaired (K3): holds of others are dropped,
+    /// missing ones are taken. One alone may have met an acceptance or an end on its way.
+    Compared { live: Vec<Owner>, needs: Vec<Need> },
     /// The answer to `Action::Look`.
     Looked { look: LookId, seen: Seen },
     /// The look could not be had: the engine is silent or refuses.

@@ -15,8 +15,10 @@ pub enum Notice {
     HoldReturned { owner: Owner, name: ImageRef, before: usize, after: usize },
     /// The owner has ended, and its hold stays until its successor has its image (K7).
     HoldLingers { owner: Owner, name: ImageRef },
-    /// A hold whose owner the node does not know was dropped by the comparison after a start (K3).
+    /// A hold whose owner the node does not know was dropped by a comparison (K3).
     HoldDropped { owner: Owner, name: ImageRef, before: usize, after: usize },
+    /// An owner that lives held nothing: the hold it should have had was taken by the comparison.
+    HoldMissed { owner: Owner, name: ImageRef },
     /// An owner that never held anything gave a hold back: the books were wrong somewhere.
     ReleaseWithoutHold { owner: Owner },
     /// A pull or load of ours brought content that was not there.
@@ -91,7 +93,7 @@ impl Notice {
                 RemovalOutcome::Refused { .. } | RemovalOutcome::Unanswered { .. } => Level::Warn,
                 _ => Level::Info,
             },
-            Self::HoldDropped { .. } | Self::CannotSee { .. } => Level::Warn,
+            Self::HoldDropped { .. } | Self::HoldMissed { .. } | Self::CannotSee { .. } => Level::Warn,
             Self::ReleaseWithoutHold { .. } | Self::UnexpectedRemoval { .. } => Level::Error,
         }
     }
@@ -103,6 +105,7 @@ impl Notice {
             | Self::HoldReturned { name, .. }
             | Self::HoldLingers { name, .. }
             | Self::HoldDropped { name, .. }
+            | Self::HoldMissed { name, .. }
             | Self::Obtained { name, .. }
             | Self::ArrivedLate { name, .. }
             | Self::Idle { name, .. }
@@ -129,6 +132,9 @@ impl fmt::Display for Notice {
             }
             Self::HoldLingers { owner, name } => {
                 write!(f, "hold kept for the successor: {owner} on {}", name.familiar())
+            }
+            Self::HoldMissed { owner, name } => {
+                write!(f, "a hold of {owner} on {} was missing, and is taken", name.familiar())
             }
             Self::HoldDropped { owner, name, before, after } => write!(
                 f,

@@ -75,6 +75,10 @@ pub enum Row {
     RecoveredRelease,
     /// A hold whose owner nobody knows: dropped, and said.
     RecoveredDrop,
+    /// A hold whose owner the node has not known for two comparisons: dropped, and said.
+    ComparedDrop,
+    /// An owner that lives and held nothing at two comparisons: its hold is taken, and said.
+    ComparedTake,
     /// A hold of what a server wished for: given back, nobody wishes for it any more.
     PrefetchOver,
     /// The same: nobody has let go of it in time.
@@ -135,6 +139,8 @@ impl Row {
         Self::RecoveredPull,
         Self::RecoveredRelease,
         Self::RecoveredDrop,
+        Self::ComparedDrop,
+        Self::ComparedTake,
         Self::PrefetchOver,
         Self::PrefetchExpired,
         Self::AgentNeeds,

@@ -225,6 +225,8 @@ struct DriverState {
     hanging_starts: BTreeSet<String>,
     /// How much it was last told to keep of what was wished for.
     prefetched: usize,
+    /// What the last comparison was told.
+    compared: Option<Vec<String>>,
 }
 
 /// Runs tasks by writing their names down.
@@ -326,6 +328,16 @@ impl Driver for ScriptedDriver {
             return Err(DriverError::retry("the ledger is full"));
         }
         state.calls.push(format!("accept {}{replaces}", request.alloc.as_u128()));
+        Ok(())
+    }
+
+    async fn compare(&self, known: BTreeSet<AllocId>) -> Result<(), DriverError> {
+        let ids: Vec<_> = known.iter().map(|alloc| alloc.as_u128().to_string()).collect();
+        let mut state = self.state();
+        if state.compared.as_ref() != Some(&ids) {
+            state.calls.push(format!("compare {}", ids.join(" ")));
+            state.compared = Some(ids);
+        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod ask;
 mod attach;
 mod attempts;
+mod compare;
 mod cursor;
 mod dangling;
 mod fingerprint;
@@ -20,6 +21,7 @@ mod start;
 mod usage;
 mod wishes;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -65,7 +67,7 @@ impl DockerDriver {
     /// What an allocation's network needs, if it has one of its own: the infra image, until it is torn down.
     fn network_need(&self, alloc: AllocId, own_network: bool) -> Option<Need> {
         let name = self.shared.infra_image().filter(|_| own_network)?;
-        self.shared.know(alloc, Owner::Network(alloc), Holding::Yes);
+        self.shared.know(alloc, Owner::Network(alloc), Holding::Yes { name: Some(name.clone()) });
         Some(Need { owner: Owner::Network(alloc), name })
     }
 }
@@ -158,7 +160,7 @@ impl Driver for DockerDriver {
             leftovers::end_all_of(&self.shared, alloc).await.map_err(|error| {
                 DriverError::retry(format!("could not remove what is left of allocation {alloc}")).caused_by(error)
             })?;
-            for (owner, _) in ours.into_iter().filter(|(_, holding)| *holding == Holding::Yes) {
+            for (owner, _) in ours.into_iter().filter(|(_, holding)| matches!(holding, Holding::Yes { .. })) {
                 keeping.record(Event::Ended { owner, at: ended_at }).await.map_err(ended)?;
             }
         }
@@ -208,6 +210,10 @@ impl Driver for DockerDriver {
         Ok(())
     }
 
+    async fn compare(&self, known: BTreeSet<AllocId>) -> Result<(), DriverError> {
+        compare::compare(self, &known).await
+    }
+
     async fn prefetch(&self, request: PrefetchRequest) -> Result<(), DriverError> {
         prefetch::prefetch(&self.shared, request).await
     }
@@ -238,8 +244,9 @@ fn wanted_image(config: &serde_json::Value) -> Option<ImageRef> {
 
 /// A text that is filled in at the start only may come to name one.
 fn holding(config: &serde_json::Value) -> Holding {
+    let name = wanted_image(config);
     let image = config.get("image").and_then(serde_json::Value::as_str).unwrap_or_default();
-    if wanted_image(config).is_some() || image.contains("${") { Holding::Yes } else { Holding::No }
+    if name.is_some() || image.contains("${") { Holding::Yes { name } } else { Holding::No }
 }
 
 fn ended(_: KeeperEnded) -> DriverError {

@@ -1,6 +1,6 @@
 //! What all parts of the driver have in common.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) restored: watch::Sender<Option<Vec<Event>>>,
     /// The owners of each allocation that was accepted and not forgotten, and whether they hold images.
     known: Mutex<Known>,
+    /// Those of them that the node did not know at the last comparison.
+    strangers: Mutex<BTreeSet<AllocId>>,
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
     /// What the last fingerprint was made from.
@@ -62,9 +64,10 @@ pub(crate) struct Seen {
 pub(crate) type Known = BTreeMap<AllocId, BTreeMap<Owner, Holding>>;
 
 /// Whether a task, or the allocation's network, has asked for an image, so that it has one to give back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Holding {
-    Yes,
+    /// Of this name, unless it is filled in at the start only.
+    Yes { name: Option<ImageRef> },
     /// Its config named none that can be read.
     No,
     /// Given back before this start of the agent; its container may be there all the same, of a start that was cut off.
@@ -106,6 +109,7 @@ impl Shared {
             books: watch::Sender::new(Books::Opening { why }),
             restored: watch::Sender::new(None),
             known: Mutex::default(),
+            strangers: Mutex::default(),
             seen: Mutex::default(),
             access_key,
             closing: CancellationToken::new(),
@@ -129,6 +133,10 @@ impl Shared {
 
     pub(crate) fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn strangers(&self) -> MutexGuard<'_, BTreeSet<AllocId>> {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Notes an owner of an allocation that lives here.

@@ -14,6 +14,12 @@ pub(crate) fn tell(notice: &Notice) {
             after,
             "hold dropped: its owner is not known to this node"
         ),
+        Notice::HoldMissed { owner, name } => tracing::warn!(
+            target: "longshore_images",
+            %owner,
+            image = name.familiar(),
+            "a hold was missing, and is taken: its owner lives on this node"
+        ),
         Notice::HoldLingers { owner, name } => {
             tracing::info!(target: "longshore_images", %owner, image = name.familiar(), "hold kept for the successor");
         }

@@ -183,3 +183,22 @@ async fn the_infra_image_stays_with_the_setting_that_names_it() {
     world.forget(&id).await;
     world.wait_images(&[]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_the_node_knows_nothing_of_any_more_is_given_back() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let (known, handle) = world.run_task(sleeper(&name)).await;
+    let (_, lost_name) = world.push("acme/lost", "1");
+    world.run_task(sleeper(&lost_name)).await;
+    let node_knows = std::collections::BTreeSet::from([known.alloc]);
+    world.driver.compare(node_knows.clone()).await.unwrap();
+    assert_eq!(world.engine.containers().unwrap().len(), 2, "one comparison alone may have met something on its way");
+    world.driver.compare(node_knows.clone()).await.unwrap();
+    world.wait_images(&[&name]);
+    assert_eq!(world.engine.containers().unwrap().len(), 1);
+    world.driver.compare(node_knows).await.unwrap();
+    assert_eq!(world.report(&name).await.unwrap().holders.len(), 2, "the task and its container");
+    world.end_task(&known, &handle).await;
+    world.wait_images(&[]);
+}

@@ -4,6 +4,7 @@ mod accept;
 mod agent;
 mod bring;
 mod check;
+mod compare;
 mod explain;
 mod judge;
 mod looks;
@@ -22,6 +23,7 @@ use longshore_values::GoDuration;
 
 use self::bring::{Credits, Fetch, Waiter};
 pub use self::check::{Breach, Invariant};
+use self::compare::Differences;
 use self::looks::Looks;
 use self::recover::Recovery;
 use self::remove::{Backoff, Removal, Target};
@@ -56,6 +58,7 @@ pub struct Keeper {
     still_wished: Option<BTreeSet<Owner>>,
     /// What the agent's settings need, once they were told.
     agent_needs: Option<BTreeSet<ImageRef>>,
+    differences: Differences,
     fetches: BTreeMap<ImageRef, Fetch>,
     removals: BTreeMap<ContentId, Removal>,
     backoffs: BTreeMap<Target, Backoff>,
@@ -103,6 +106,7 @@ impl Keeper {
             waiters: BTreeMap::new(),
             still_wished: None,
             agent_needs: None,
+            differences: Differences::default(),
             fetches: BTreeMap::new(),
             removals: BTreeMap::new(),
             backoffs: BTreeMap::new(),
@@ -142,6 +146,7 @@ impl Keeper {
             Event::AgentNeeds { names } => self.agent_needs(names),
             Event::Ended { owner, at } => self.ended(owner, at),
             Event::Restored { live, ended } => self.restored(live, ended),
+            Event::Compared { live, needs } => self.compared(live, needs),
             Event::Looked { look, seen } => self.looked(look, seen),
             Event::LookFailed { look, message } => self.look_failed(look, message),
             Event::Fetched { fetch, result } => self.fetched(fetch, result),

@@ -137,20 +137,9 @@ impl Keeper {
             }
         }
         let known: BTreeSet<_> = live.into_iter().chain(accepted).collect();
-        let unknown: Vec<_> = self
-            .books
-            .holds()
-            .filter(|hold| hold.owner.alloc().is_some() && hold.ended_at.is_none() && !known.contains(&hold.owner))
-            .cloned()
-            .collect();
-        for hold in unknown {
+        for hold in self.strays(&known) {
             self.row(Row::RecoveredDrop);
-            let (owner, name) = (hold.owner.clone(), hold.name.clone());
-            self.drop_waiter(&owner);
-            let before = self.books.holders(&name);
-            self.books.drop_hold(&owner, &name);
-            self.date_end(&hold, self.now);
-            self.tell(Notice::HoldDropped { owner, name, before, after: before.saturating_sub(1) });
+            self.drop_stray(&hold);
         }
         self.finish_handovers();
         let orphans: Vec<_> = self

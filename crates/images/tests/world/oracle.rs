@@ -237,6 +237,9 @@ impl World {
         if owner.alloc().is_none() {
             return self.wishes.get(owner).is_some_and(|wish| wish.recorded);
         }
+        if self.robbed.contains_key(owner) {
+            return false;
+        }
         let task = owner.alloc().and_then(|alloc| self.allocs.get(&alloc)).and_then(|alloc| alloc.tasks.get(owner));
         task.is_some_and(|task| task.ended_at.is_none())
     }
@@ -304,7 +307,13 @@ impl World {
             let held = holds.iter().any(|hold| hold.owner == owner && hold.name == name && hold.ended_at.is_none());
             self.require(held, || format!("K3: {owner} lost its hold on {name}"));
         }
+        for (owner, compared) in &self.robbed {
+            self.require(*compared < 2, || format!("K3: two comparisons did not give {owner} its hold back"));
+        }
         for hold in holds {
+            if self.strays.get(&hold.owner).is_some_and(|compared| *compared < 2) {
+                continue;
+            }
             if let Some(expires_at) = hold.expires_at.filter(|_| recovered) {
                 let over = expires_at.0 <= self.now || self.wishes_over.contains(&hold.owner);
                 self.require(!over, || {

@@ -1,6 +1,7 @@
 //! One seeded life of a node: an agent with its keeper, ledger and tasks; an engine that answers late, out of order or not
 //! at all; people and tools that do what they like with the same engine; crashes of either at any moment.
 
+mod comparing;
 mod engine_side;
 mod others;
 mod tasks;
@@ -119,6 +120,10 @@ pub(crate) struct World {
     pub(crate) infra_told: bool,
     /// Wishes of which the keeper was told in this life that they are over.
     pub(crate) wishes_over: BTreeSet<Owner>,
+    /// Tasks that the node lost while the agent ran, with the number of comparisons since.
+    pub(crate) strays: BTreeMap<Owner, u32>,
+    /// Tasks whose hold the ledger lost, with the number of comparisons since.
+    pub(crate) robbed: BTreeMap<Owner, u32>,
     pub(crate) attempts: BTreeMap<Owner, Attempt>,
     /// Tasks that are to end.
     stopping: BTreeSet<Owner>,
@@ -171,6 +176,8 @@ impl World {
             infra_recorded: None,
             infra_told: false,
             wishes_over: BTreeSet::new(),
+            strays: BTreeMap::new(),
+            robbed: BTreeMap::new(),
             attempts: BTreeMap::new(),
             stopping: BTreeSet::new(),
             untold: BTreeSet::new(),
@@ -249,6 +256,8 @@ impl World {
         self.keeper = Some(Keeper::restore_with_fault(self.policy.clone(), entries, self.timestamp(), self.fault));
         self.restored = false;
         self.infra_told = false;
+        self.strays.clear();
+        self.robbed.values_mut().for_each(|compared| *compared = 0);
         if self.random.one_in(6) {
             self.change_infra();
         }
@@ -439,8 +448,10 @@ impl World {
                 self.infra_told = true;
                 self.infra_recorded = names.first().cloned();
             }
+            Event::Compared { .. } => self.has_compared(),
             _ => {}
         }
+        self.see_what_is_held_again();
     }
 
     fn count_crashed_event(&mut self, event: &Event, side: Side) {
@@ -581,6 +592,7 @@ impl World {
             match self.random.below(12) {
                 0..4 => self.start_agent(),
                 4 if self.random.one_in(6) => self.forget_allocation(),
+                4 if self.random.one_in(6) => self.ledger_loses_a_hold(),
                 5 => self.others_act(),
                 6 if !self.engine_up => self.engine_starts(),
                 _ => {
@@ -623,6 +635,8 @@ impl World {
                 self.tell_infra();
             }
             93 => self.person_asks(),
+            94 if self.random.one_in(3) => self.node_loses_an_allocation(),
+            94 if self.random.one_in(2) => self.compare(),
             94 => self.sweep(),
             95 if self.random.one_in(4) => self.crash_agent(),
             96 if self.random.one_in(4) && self.engine_up => self.engine_dies(),
@@ -647,6 +661,8 @@ impl World {
         }
         self.tell_infra();
         self.settle(40 * SECOND);
+        self.compare();
+        self.compare();
         while !self.placed.is_empty() {
             self.accept();
         }

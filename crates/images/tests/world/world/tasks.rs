@@ -35,6 +35,7 @@ impl World {
             .allocs
             .iter()
             .filter(|(_, alloc)| alloc.tasks.values().all(|task| task.ended_at.is_none()))
+            .filter(|(_, alloc)| !alloc.tasks.keys().any(|owner| self.robbed.contains_key(owner)))
             .map(|(id, _)| *id)
             .collect();
         let Some(old) = self.random.pick(&live) else { return };
