@@ -1,6 +1,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use longshore_values::with_causes;
+
 /// Why an agent did not start, or did not go on.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
@@ -48,7 +50,7 @@ impl AgentError {
     /// Message, causes and what to try, in one text.
     pub(crate) fn full_text(&self) -> String {
         let hint = self.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-        self.with_causes() + &hint
+        with_causes(self) + &hint
     }
 
     fn hint(&self) -> Option<&'static str> {
@@ -76,16 +78,5 @@ impl AgentError {
             },
             _ => None,
         }
-    }
-
-    fn with_causes(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        text
     }
 }

@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use longshore_values::Secret;
+use longshore_values::{Secret, system_words};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) enum ClientError {
     Address { address: String, why: String },
     #[error("https is not in this build: {address} cannot be spoken to; use an http:// or unix:// address")]
     NoTls { address: String },
-    #[error("{method} {url:?}: dial {network} {address}: connect: {}", plain(.source))]
+    #[error("{method} {url:?}: dial {network} {address}: connect: {}", system_words(.source))]
     Connect {
         method: String,
         url: String,
@@ -87,17 +87,6 @@ impl ClientError {
             | Self::Shape { .. }
             | Self::Encode(_) => None,
         }
-    }
-}
-
-/// The operating system's words alone: `connection refused`.
-fn plain(why: &io::Error) -> String {
-    let text = why.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => String::new(),
     }
 }
 
@@ -458,10 +447,5 @@ mod tests {
         assert_eq!(client.target("/v1/jobs", &[]), "/v1/jobs?region=r&namespace=team%20a");
         assert_eq!(client.target("/v1/jobs", &[("namespace", "*")]), "/v1/jobs?region=r&namespace=%2A");
         assert_eq!(escape("a/b é"), "a%2Fb%20%C3%A9");
-    }
-
-    #[test]
-    fn the_operating_systems_words_are_plain() {
-        assert_eq!(plain(&io::Error::from_raw_os_error(111)), "connection refused");
     }
 }

@@ -7,8 +7,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-use longshore_model::AllocId;
-use longshore_model::Timestamp;
+use longshore_model::{AllocId, Timestamp};
+use longshore_values::system_words;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
 
@@ -31,21 +31,13 @@ pub enum FilesError {
     IsFolder(String),
     #[error("file {0:?} is a device, pipe or socket: only regular files are read")]
     Special(String),
-    #[error("{doing} {}: {}", .path.display(), words(.source))]
+    #[error("{doing} {}: {}", .path.display(), system_words(.source))]
     Io {
         doing: &'static str,
         path: PathBuf,
         #[source]
         source: io::Error,
     },
-}
-
-/// The operating system's words, as Go has them: without the number.
-fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// A file or folder of an allocation.

@@ -3,6 +3,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use longshore_server::ServerError;
+pub(crate) use longshore_values::with_causes;
 
 use crate::ShowError;
 
@@ -45,18 +46,6 @@ impl From<ServerError> for ApiError {
     fn from(error: ServerError) -> Self {
         Self::server(with_causes(&error))
     }
-}
-
-/// An error's text with those of its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 impl IntoResponse for ApiError {

@@ -3,6 +3,7 @@
 
 mod diagnostic;
 mod duration;
+mod error_text;
 mod glob;
 mod secret;
 mod shown;
@@ -10,6 +11,7 @@ mod version;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use duration::{BadDuration, GoDuration};
+pub use error_text::{system_words, with_causes};
 pub use glob::Glob;
 pub use secret::Secret;
 pub use shown::{holds_a_login, masked, printable, without_login};

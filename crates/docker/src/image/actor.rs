@@ -17,11 +17,12 @@ use longshore_images::{
     Action, Entry, Event, FetchFailure, FetchId, Keeper, LookId, Owner, Record, RemovalAnswer, Step, TagAnswer, Want,
 };
 use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_values::with_causes;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::credentials::Source;
-use super::fetch::{Access, Fetch, with_causes};
+use super::fetch::{Access, Fetch};
 use super::gate::Gate;
 use super::keeping::{Answer, Books, Brought, Grant, Keeping, Message, Setup, Status, now};
 use super::ledger::Ledger;

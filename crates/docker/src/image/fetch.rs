@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use longshore_engine::{Class, Engine, Error as EngineError, PullStream, RegistryAuth};
 use longshore_images::{FailureKind, FetchFailure};
 use longshore_model::ImageRef;
+use longshore_values::with_causes;
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
@@ -287,18 +288,6 @@ fn kind_of(class: Class) -> FailureKind {
         Class::Timeout => FailureKind::TimedOut,
         _ => FailureKind::Other,
     }
-}
-
-/// An error with what caused it, in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// The checked archive once more, which must still be the same to its last byte: an upload that breaks off is refused by

@@ -39,7 +39,7 @@ pub(crate) async fn follow(engine: Engine, key: String, keeping: Keeping, state:
                 wait = AGAIN_MIN;
                 "its event stream ended".to_owned()
             }
-            Err(error) => super::fetch::with_causes(&error),
+            Err(error) => longshore_values::with_causes(&error),
         };
         if *state.borrow() == EngineState::Answers {
             tracing::warn!(engine = %engine.endpoint(), error, "the Docker engine is lost");

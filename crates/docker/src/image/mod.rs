@@ -16,7 +16,7 @@ mod tell;
 
 pub use self::archive::BadArchive;
 pub(crate) use self::archive::{CheckedArchive, check as check_archive};
-pub(crate) use self::fetch::{Access, with_causes};
+pub(crate) use self::fetch::Access;
 pub(crate) use self::follower::{EngineState, follow};
 pub(crate) use self::keeping::{
     Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now,
@@ -25,3 +25,4 @@ pub(crate) use self::ledger::Ledger;
 pub(crate) use self::lock::{KeeperLock, engine_key};
 pub(crate) use self::look::Looker;
 pub(crate) use self::progress::{Bytes, Pace, Progress};
+pub(crate) use longshore_values::with_causes;

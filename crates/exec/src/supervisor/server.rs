@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use longshore_model::AllocId;
+use longshore_values::with_causes;
 use nix::fcntl::{Flock, FlockArg};
 use nix::sys::signal::Signal;
 use nix::unistd::{Uid, setsid};
@@ -21,7 +22,7 @@ use tokio::time::Instant;
 
 use super::protocol::{Answer, Attempt, Command, Logs, Request, TaskStatus};
 use super::record::Records;
-use super::task::{self, Stage, Task, with_causes};
+use super::task::{self, Stage, Task};
 use super::{control_group, processes};
 use crate::ExecError;
 

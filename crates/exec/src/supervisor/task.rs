@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use longshore_logs::{LogStream, RotatingWriter};
 use longshore_model::Timestamp;
+use longshore_values::with_causes;
 use nix::sys::signal::Signal;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command as Process};
@@ -102,17 +103,6 @@ fn open_log(logs: &Logs, attempt: &Attempt, stream: LogStream) -> Result<Option<
     RotatingWriter::open(&logs.folder, &attempt.task, stream, logs.config.max_files, size_bytes)
         .map(Some)
         .map_err(|error| ExecError::Refused(with_causes(&error)))
-}
-
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 /// Tells the first stage what to become, and waits until it has. `Err`: why it could not.
