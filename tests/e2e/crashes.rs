@@ -13,6 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use longshore_harness::soak::witness::two_at_once;
 use longshore_harness::{Agent, Engine, EngineEvent, EventRecorder, Image, eventually};
 use serde_json::{Value, json};
 
@@ -263,41 +264,15 @@ impl<'a> Life<'a> {
 
 /// Reads a life's events: no image removed that a task needs, and never two containers of one task at once.
 fn testify(events: &[EngineEvent], needed_until: &BTreeMap<String, i64>) -> Told {
-    let mut running: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
-    let mut connection = 0;
-    let mut starts = 0;
-    for event in events {
-        if event.connection != connection {
-            // The engine ends all containers at its start; what it did before the stream began was not heard.
-            connection = event.connection;
-            running.clear();
+    for event in events.iter().filter(|event| event.kind == "image" && event.action == "delete") {
+        let subject = &event.subject;
+        if needed_until.get(subject).is_some_and(|until| event.at_nanos < *until) {
+            return Err(format!("image {subject} was removed while a task needed it"));
         }
-        let subject = event.subject.as_str();
-        if event.kind == "image" && event.action == "delete" {
-            let until = needed_until.get(subject).copied();
-            if until.is_some_and(|until| event.at_nanos < until) {
-                return Err(format!("image {subject} was removed while a task needed it"));
-            }
-        }
-        let (Some(allocation), Some(task)) =
-            (event.attribute("com.hashicorp.nomad.alloc_id"), event.attribute("longshore.task"))
-        else {
-            continue;
-        };
-        let of_task = running.entry((allocation, task)).or_default();
-        match event.action.as_str() {
-            "start" => {
-                starts += 1;
-                of_task.insert(subject);
-            }
-            "die" | "destroy" => {
-                of_task.remove(subject);
-            }
-            _ => {}
-        }
-        if of_task.len() > 1 {
-            return Err(format!("two containers of task {task} of {allocation} ran at once: {of_task:?}"));
-        }
+    }
+    let (found, starts) = two_at_once(events);
+    if let Some(first) = found.first() {
+        return Err(first.clone());
     }
     // First start, two updates and the archive's; fewer mean that nobody looked.
     if starts >= 4 { Ok(()) } else { Err(format!("the witness saw only {starts} starts")) }

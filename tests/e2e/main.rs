@@ -22,6 +22,7 @@ mod pins;
 mod placement;
 mod pull_errors;
 mod rolling;
+mod soak;
 mod support;
 mod updates;
 mod wishes;

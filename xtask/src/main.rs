@@ -5,6 +5,7 @@ mod check;
 mod demo;
 mod setup;
 mod shell;
+mod soak;
 mod tidy;
 
 use std::process::ExitCode;
@@ -17,8 +18,10 @@ Usage: cargo xtask <command>
   check   Format, lints, tidy, build and all tests, those on a real engine included. The same as in CI.
   tidy    Layers between crates, bans and file sizes; a part of `check`.
   bench   Measures start-up, memory and the way from submission to a started container; writes docs/benchmarks.md.
+  soak    Jobs are run, updated and stopped while agent and engine are killed again and again, also on a disk that fills
+          up, and by two agents on one engine; says what should not have been. Takes a quarter of an hour or more.
 
-`demo`, `check` and `bench` need root for a private Docker engine, and install Debian packages that are missing after
+`demo`, `check`, `bench` and `soak` need root for a private Docker engine, and install Debian packages that are missing after
 saying which. An engine that runs on this machine already is never used or changed.
 ";
 
@@ -30,6 +33,7 @@ fn main() -> ExitCode {
         ["check"] => check::run(),
         ["tidy"] => tidy::run(),
         ["bench", rest @ ..] => bench::run(rest),
+        ["soak", rest @ ..] => soak::run(rest),
         ["help" | "-h" | "-help" | "--help"] => {
             print!("{HELP}");
             return ExitCode::SUCCESS;

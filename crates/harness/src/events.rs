@@ -70,6 +70,11 @@ impl EventRecorder {
         lock(&self.heard).events.clone()
     }
 
+    /// What was heard after the first so many events.
+    pub fn since(&self, count: usize) -> Vec<EngineEvent> {
+        lock(&self.heard).events.get(count..).map(<[EngineEvent]>::to_vec).unwrap_or_default()
+    }
+
     /// How often a stream of events was opened: once, and once after each restart of the engine.
     pub fn connections(&self) -> u32 {
         lock(&self.heard).connections

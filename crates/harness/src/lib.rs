@@ -25,6 +25,7 @@ mod process;
 mod proxy;
 mod registry;
 mod run;
+pub mod soak;
 mod wait;
 
 pub use agent::{Agent, AgentSetup, CliOutput};

@@ -160,6 +160,16 @@ impl Run {
         self.0.keep_logs.store(false, Ordering::Relaxed);
     }
 
+    /// Copies the logs to where they outlast the run, and says where.
+    ///
+    /// # Errors
+    /// When they cannot be copied.
+    pub fn save_logs(&self) -> Result<PathBuf> {
+        let kept = Path::new(RUNS_FOLDER).join(format!("longshore-failed-{}", self.0.id));
+        copy_logs(&self.0.dir.join("logs"), &kept).doing(|| format!("copy logs to `{}`", kept.display()))?;
+        Ok(kept)
+    }
+
     /// What of this run is there now: processes, mounts, namespace, control groups, folder.
     pub fn leftovers(&self) -> Vec<Leftover> {
         cleanup::leftovers_of(&self.0.id)
