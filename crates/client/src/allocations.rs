@@ -1,7 +1,7 @@
 //! Looks after all allocations of the node: compares what the server lists with what is here, takes in new ones, tells
 //! runners what is newer, collects what is over.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +12,13 @@ use longshore_link::{AllocationReport, LinkError, NodeAllocations, WishedImages}
 use longshore_model::{AllocId, Allocation, ClientStatus, LogIndex, TaskGroup, TaskPhase, TaskState};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{self, JoinSet};
+use tokio_util::sync::CancellationToken;
 
 use crate::clock::{self, Backoff};
 use crate::database::{Stored, Write};
 use crate::directories;
+use crate::lost;
 use crate::registration::Registration;
 use crate::rules::environment::{TaskVariables, VisibleDirs};
 use crate::rules::events;
@@ -30,14 +32,20 @@ use crate::wishes::fulfil;
 
 const RETRY_DELAY_MIN: Duration = Duration::from_millis(100);
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
+/// Between attempts at removing the folder of an allocation that nobody asks for any more.
+const REMOVE_RETRY_DELAY_MIN: Duration = Duration::from_secs(1);
+const REMOVE_RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
+/// What panicked and is needed by all goes on after this.
+const AFTER_A_PANIC: Duration = Duration::from_secs(1);
 
 /// What may happen to the whole.
 enum Message {
     Listed(NodeAllocations),
     /// An allocation was taken in.
     Accepted(Box<Accepted>),
-    /// Its acceptance was given up because nobody wants it to run any more.
+    /// Its acceptance was given up because nobody wants it to run any more; nothing of it ever ran.
     GivenUp(AllocId),
+    /// Nothing of it is left, or of what its acceptance had begun.
     Collected(AllocId),
     /// For the runner of an allocation.
     Tell(AllocId, Box<Event>),
@@ -54,7 +62,9 @@ struct Accepted {
 pub(crate) struct Allocations {
     shared: Arc<Shared>,
     runners: BTreeMap<AllocId, Runs>,
-    accepting: BTreeMap<AllocId, Arc<Allocation>>,
+    /// Those that are being taken in, each with what calls that off.
+    accepting: BTreeMap<AllocId, CancellationToken>,
+    /// Those of which the last is being removed.
     collecting: BTreeSet<AllocId>,
     listed: Option<NodeAllocations>,
     /// What is wished for, for those who see to it.
@@ -64,17 +74,33 @@ pub(crate) struct Allocations {
     messages: UnboundedReceiver<Message>,
     message_sender: UnboundedSender<Message>,
     tasks: JoinSet<()>,
+    /// What each of them is.
+    works: HashMap<task::Id, Work>,
+    /// All allocations that are here, for those who compare.
+    known_now: watch::Sender<BTreeSet<AllocId>>,
     stopping_all: bool,
     all_over: Arc<watch::Sender<bool>>,
 }
 
 /// An allocation with its runner, which may have ended.
 struct Runs {
+    /// As the runner was last told it.
+    alloc: Arc<Allocation>,
     inbox: UnboundedSender<Event>,
     replaces: Option<AllocId>,
-    /// The newest form that the runner was told.
-    told: LogIndex,
     told_stop: bool,
+}
+
+/// What a task of this loop is, for when it ends as it should not.
+#[derive(Debug, Clone, Copy)]
+enum Work {
+    /// The runner of an allocation, or the end of one whose runner is lost.
+    Run(AllocId),
+    Accept(AllocId),
+    Collect(AllocId),
+    Watch,
+    Wishes,
+    Compare,
 }
 
 /// Reaches the loop from outside.
@@ -122,6 +148,8 @@ impl Allocations {
             messages,
             message_sender,
             tasks: JoinSet::new(),
+            works: HashMap::new(),
+            known_now: watch::Sender::new(BTreeSet::new()),
             stopping_all: false,
             all_over: Arc::new(watch::Sender::new(false)),
         }
@@ -166,35 +194,41 @@ impl Allocations {
         let alloc = core.alloc();
         let runs = Runs {
             inbox: sender.clone(),
+            alloc: Arc::clone(alloc),
             replaces: core.record().replaces,
-            told: alloc.alloc_modify_index,
             told_stop: core.record().stop.is_some(),
         };
-        self.shared.set_view(core.id(), View::of(&core));
-        self.runners.insert(core.id(), runs);
+        let id = core.id();
+        self.shared.set_view(id, View::of(&core));
+        self.runners.insert(id, runs);
         let runner = Runner::new(Arc::clone(&self.shared), core, inbox, sender, self.notice_sender.clone());
-        self.tasks.spawn(runner.run());
+        self.spawn(Work::Run(id), runner.run());
+    }
+
+    fn spawn(&mut self, work: Work, task: impl Future<Output = ()> + Send + 'static) {
+        let id = self.tasks.spawn(task).id();
+        self.works.insert(id, work);
     }
 
     /// Runs until the agent ends.
     pub(crate) async fn look_after(mut self, registration: Arc<Registration>) {
         let stopping = self.shared.stopping.clone();
-        let watch = watch_allocations(Arc::clone(&self.shared), registration, self.message_sender.clone());
-        self.tasks.spawn(watch);
-        let (shared, wishes) = (Arc::clone(&self.shared), self.wishes.subscribe());
-        self.tasks.spawn(async move {
-            let stopping = shared.stopping.clone();
-            stopping.run_until_cancelled(fulfil(shared, wishes)).await;
-        });
-        let (known, shared) = (watch::Sender::new(BTreeSet::new()), Arc::clone(&self.shared));
-        self.tasks.spawn(compare(shared, known.subscribe()));
+        self.watch(&registration, Duration::ZERO);
+        self.see_to_wishes(Duration::ZERO);
+        self.compare(Duration::ZERO);
         loop {
-            known.send_replace(self.known());
+            self.known_now.send_replace(self.known());
             tokio::select! {
                 () = stopping.cancelled() => break,
                 Some(message) = self.messages.recv() => self.take(message),
                 Some(notice) = self.notices.recv() => self.notice(notice),
-                Some(_) = self.tasks.join_next() => continue,
+                Some(ended) = self.tasks.join_next_with_id() => match ended {
+                    Ok((id, ())) => {
+                        self.works.remove(&id);
+                        continue;
+                    }
+                    Err(error) => self.broke_off(&error, &registration),
+                },
             }
             self.reconcile();
         }
@@ -205,6 +239,72 @@ impl Allocations {
     /// All allocations that are here, coming or going.
     fn known(&self) -> BTreeSet<AllocId> {
         self.runners.keys().chain(self.accepting.keys()).chain(&self.collecting).copied().collect()
+    }
+
+    fn watch(&mut self, registration: &Arc<Registration>, after: Duration) {
+        let (shared, registration) = (Arc::clone(&self.shared), Arc::clone(registration));
+        let sender = self.message_sender.clone();
+        self.spawn(Work::Watch, async move {
+            tokio::time::sleep(after).await;
+            watch_allocations(shared, registration, sender).await;
+        });
+    }
+
+    fn see_to_wishes(&mut self, after: Duration) {
+        let (shared, wishes) = (Arc::clone(&self.shared), self.wishes.subscribe());
+        self.spawn(Work::Wishes, async move {
+            tokio::time::sleep(after).await;
+            let stopping = shared.stopping.clone();
+            stopping.run_until_cancelled(fulfil(shared, wishes)).await;
+        });
+    }
+
+    fn compare(&mut self, after: Duration) {
+        let (shared, known) = (Arc::clone(&self.shared), self.known_now.subscribe());
+        self.spawn(Work::Compare, async move {
+            tokio::time::sleep(after).await;
+            compare(shared, known).await;
+        });
+    }
+
+    /// A task has panicked: that costs the allocation whose it was, and no other.
+    fn broke_off(&mut self, error: &task::JoinError, registration: &Arc<Registration>) {
+        let Some(work) = self.works.remove(&error.id()) else { return };
+        tracing::error!(?work, %error, "a part of the node broke off: a fault of this program, please report it");
+        match work {
+            Work::Watch => self.watch(registration, AFTER_A_PANIC),
+            Work::Wishes => self.see_to_wishes(AFTER_A_PANIC),
+            Work::Compare => self.compare(AFTER_A_PANIC),
+            Work::Collect(alloc) => {
+                tracing::warn!(alloc.id = %alloc, "what is left of it stays until the agent's next start");
+            }
+            Work::Accept(alloc) => {
+                // It stays among those that are let go of: taken in once more it would break off once more.
+                self.accepting.remove(&alloc);
+                self.collecting.insert(alloc);
+                if let Some(alloc) = self.listed(alloc) {
+                    self.shared.reports.push(lost::never_accepted(&alloc));
+                    let shared = Arc::clone(&self.shared);
+                    self.spawn(Work::Collect(alloc.id), async move {
+                        let stopping = shared.stopping.clone();
+                        stopping.run_until_cancelled(let_go(&shared, alloc.id, &drivers_of(&alloc))).await;
+                    });
+                }
+            }
+            Work::Run(alloc) => {
+                let (Some(runs), Some(view)) = (self.runners.get(&alloc), self.shared.view(alloc)) else { return };
+                if view.is_over {
+                    return;
+                }
+                let end =
+                    lost::end(Arc::clone(&self.shared), Arc::clone(&runs.alloc), view, self.notice_sender.clone());
+                self.spawn(Work::Run(alloc), end);
+            }
+        }
+    }
+
+    fn listed(&self, alloc: AllocId) -> Option<Arc<Allocation>> {
+        self.listed.as_ref()?.allocations.iter().find(|listed| listed.id == alloc).map(Arc::clone)
     }
 
     fn take(&mut self, message: Message) {
@@ -227,6 +327,10 @@ impl Allocations {
             }
             Message::GivenUp(alloc) => {
                 self.accepting.remove(&alloc);
+                self.collecting.insert(alloc);
+                if let Some(alloc) = self.listed(alloc).filter(|alloc| alloc.server_terminal()) {
+                    self.shared.reports.push(never_ran(&alloc));
+                }
             }
             Message::Collected(alloc) => {
                 self.collecting.remove(&alloc);
@@ -238,6 +342,7 @@ impl Allocations {
             }
             Message::StopAll => {
                 self.stopping_all = true;
+                self.accepting.values().for_each(CancellationToken::cancel);
                 let ids: Vec<_> = self.runners.keys().copied().collect();
                 for id in ids {
                     self.stop(id, StopCause::Shutdown);
@@ -273,7 +378,7 @@ impl Allocations {
         self.shared.for_each_view(|id, view| {
             if let Some(runs) = self.runners.get(&id) {
                 let found = Known {
-                    alloc_modify_index: runs.told,
+                    alloc_modify_index: runs.alloc.alloc_modify_index,
                     client_status: view.client_status(),
                     is_over: view.is_over,
                     ended_at: view.ended_at,
@@ -292,8 +397,13 @@ impl Allocations {
             Order::Accept(alloc) => self.accept(alloc),
             Order::Update(alloc) => {
                 if let Some(runs) = self.runners.get_mut(&alloc.id) {
-                    runs.told = alloc.alloc_modify_index;
+                    runs.alloc = Arc::clone(&alloc);
                     let _ = runs.inbox.send(Event::Newer(alloc));
+                }
+            }
+            Order::GiveUp(alloc) => {
+                if let Some(call_off) = self.accepting.get(&alloc) {
+                    call_off.cancel();
                 }
             }
             Order::NeverRan(alloc) => self.shared.reports.push(never_ran(&alloc)),
@@ -318,16 +428,26 @@ impl Allocations {
             return;
         };
         let replaces = alloc.previous_alloc.filter(|previous| self.runners.contains_key(previous));
-        self.accepting.insert(id, Arc::clone(&alloc));
+        let called_off = CancellationToken::new();
+        self.accepting.insert(id, called_off.clone());
         let shared = Arc::clone(&self.shared);
         let sender = self.message_sender.clone();
-        self.tasks.spawn(async move {
+        self.spawn(Work::Accept(id), async move {
             let stopping = shared.stopping.clone();
-            let message = tokio::select! {
-                () = stopping.cancelled() => Message::GivenUp(id),
-                accepted = accept(&shared, alloc, group, replaces) => Message::Accepted(Box::new(accepted)),
+            let work = async {
+                let drivers = drivers_of(&alloc);
+                tokio::select! {
+                    () = called_off.cancelled() => {}
+                    accepted = accept(&shared, alloc, group, replaces) => {
+                        let _ = sender.send(Message::Accepted(Box::new(accepted)));
+                        return;
+                    }
+                }
+                let _ = sender.send(Message::GivenUp(id));
+                let_go(&shared, id, &drivers).await;
+                let _ = sender.send(Message::Collected(id));
             };
-            let _ = sender.send(message);
+            stopping.run_until_cancelled(work).await;
         });
     }
 
@@ -337,17 +457,51 @@ impl Allocations {
         self.collecting.insert(alloc);
         let shared = Arc::clone(&self.shared);
         let sender = self.message_sender.clone();
-        self.tasks.spawn(async move {
-            let root = directories::alloc_root(&shared.config.alloc_dir, alloc);
-            let removed = tokio::task::spawn_blocking(move || directories::remove(&root)).await;
-            if let Ok(Err(error)) = removed {
-                tracing::warn!(alloc.id = %alloc, %error, "could not remove the folder of an ended allocation");
-            }
-            if let Err(error) = shared.database.commit(vec![Write::Remove { id: alloc }]).await {
-                tracing::warn!(alloc.id = %alloc, %error, "could not remove an ended allocation from the record");
-            }
+        self.spawn(Work::Collect(alloc), async move {
+            let stopping = shared.stopping.clone();
+            stopping.run_until_cancelled(remove_all(&shared, alloc)).await;
             let _ = sender.send(Message::Collected(alloc));
         });
+    }
+}
+
+/// Removes an allocation's folder, for as long as it takes, and then the record: what the record does not know any more
+/// nobody would ever look for.
+async fn remove_all(shared: &Shared, alloc: AllocId) {
+    let mut backoff = Backoff::new(REMOVE_RETRY_DELAY_MIN, REMOVE_RETRY_DELAY_MAX);
+    loop {
+        let root = directories::alloc_root(&shared.config.alloc_dir, alloc);
+        let removed = tokio::task::spawn_blocking(move || directories::remove(&root)).await;
+        match removed.unwrap_or_else(|error| Err(error.into())) {
+            Ok(()) => break,
+            Err(error) => tracing::warn!(
+                alloc.id = %alloc, %error, "could not remove the folder of an ended allocation; trying again"
+            ),
+        }
+        backoff.pause().await;
+    }
+    if let Err(error) = shared.database.commit(vec![Write::Remove { id: alloc }]).await {
+        tracing::warn!(alloc.id = %alloc, %error, "could not remove an ended allocation from the record");
+    }
+}
+
+fn drivers_of(alloc: &Allocation) -> BTreeSet<String> {
+    let group = alloc.job_spec.group(&alloc.group);
+    group.iter().flat_map(|group| &group.tasks).map(|task| task.driver.clone()).collect()
+}
+
+/// Gives back what an acceptance that was called off may have taken, for as long as it takes.
+async fn let_go(shared: &Shared, alloc: AllocId, drivers: &BTreeSet<String>) {
+    for driver in drivers.iter().filter_map(|name| shared.drivers.get(name.as_str())) {
+        let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
+        while let Err(error) = driver.forget(alloc, clock::now()).await {
+            tracing::debug!(alloc.id = %alloc, error = error.full_text(), "could not give back what it held yet");
+            backoff.pause().await;
+        }
+    }
+    // What was being written as it was called off is written by now.
+    if let Err(error) = shared.database.commit(vec![Write::Remove { id: alloc }]).await {
+        tracing::warn!(alloc.id = %alloc, %error, "could not remove what never ran from the record");
     }
 }
 

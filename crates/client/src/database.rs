@@ -152,12 +152,15 @@ fn open_as_is(path: &Path, version: &str) -> Result<(Connection, Vec<Stored>), C
     Ok((connection, stored))
 }
 
-/// While the record is opened SQLite tells of a file that cannot grow also as an error of input and output.
+/// While the record is opened SQLite tells of a file that cannot grow also as an error of input and output; of any other
+/// such error room would not help.
 fn is_full_disk_at_opening(error: &ClientError) -> bool {
     match error {
-        ClientError::Record { source, .. } => {
-            matches!(source.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
-        }
+        ClientError::Record { source, path, .. } => match source.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => true,
+            Some(ErrorCode::SystemIoFailure) => path.parent().is_some_and(longshore_reserve::is_full),
+            _ => false,
+        },
         ClientError::Files { source, .. } => source.kind() == io::ErrorKind::StorageFull,
         _ => false,
     }

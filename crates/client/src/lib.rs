@@ -18,6 +18,7 @@ mod error;
 mod files;
 mod host;
 mod identity;
+mod lost;
 mod registration;
 mod reports;
 mod rules;

@@ -1,9 +1,9 @@
 //! Has ready what servers wish for before they place it here (K8): images, as far as drivers have any.
 //!
-//! - C1: what is listed is wanted, and nothing else: drivers are told the whole list at each change, before anything new
-//!   is begun.
+//! - C1: what is listed is wanted, and nothing else: work at what is not wished for any more has ended before drivers are
+//!   told the whole list, and they are told at each change, until they have taken it.
 //! - C2: each wish is answered once it is fulfilled or cannot be, as often as it takes for the server to hear it; a later
-//!   wish for the same is answered anew.
+//!   wish for the same is answered anew, and what is under way for it goes on.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,9 +13,9 @@ use std::time::Duration;
 use futures_util::future::try_join_all;
 use longshore_driver::{DriverError, ErrorClass, PrefetchId, PrefetchRequest};
 use longshore_link::WishedImages;
-use longshore_model::{DeploymentId, TaskGroup, Timestamp, WishAnswer, WishReport};
+use longshore_model::{DeploymentId, TaskGroup, WishAnswer, WishReport};
 use tokio::sync::watch;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 use crate::clock::{self, Backoff};
 use crate::shared::Shared;
@@ -23,51 +23,86 @@ use crate::shared::Shared;
 const RETRY_DELAY_MIN: Duration = Duration::from_millis(100);
 const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
 
-/// Those that work at a wish, by what it is for, with the time of the wish.
-type Working = BTreeMap<(DeploymentId, String), (Timestamp, AbortHandle)>;
+/// Those that work at wishes, by what they are for.
+type Working = BTreeMap<(DeploymentId, String), Worker>;
+
+struct Worker {
+    /// The wish as it was last told.
+    newest: watch::Sender<WishedImages>,
+    /// Its one task; aborted when this is dropped.
+    task: JoinSet<()>,
+}
+
+impl Worker {
+    fn new(shared: &Arc<Shared>, wish: WishedImages) -> Self {
+        let (newest, told) = watch::channel(wish);
+        let mut task = JoinSet::new();
+        task.spawn(see_to(Arc::clone(shared), told));
+        Self { newest, task }
+    }
+
+    fn tell(&self, wish: WishedImages) {
+        self.newest.send_if_modified(|told| {
+            let is_newer = told.since != wish.since;
+            if is_newer {
+                *told = wish;
+            }
+            is_newer
+        });
+    }
+}
 
 /// Until the agent ends. Begins with the first list: before it nothing is known to be over.
 pub(crate) async fn fulfil(shared: Arc<Shared>, mut listed: watch::Receiver<Option<Vec<WishedImages>>>) {
     let (mut working, mut told) = (Working::new(), Told::default());
-    let mut tasks = JoinSet::new();
     let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
     while listed.wait_for(Option::is_some).await.is_ok() {
         let wished = listed.borrow_and_update().clone().unwrap_or_default();
         let now = clock::now();
         let wished: Vec<_> = wished.into_iter().filter(|wish| now < wish.expires_at).collect();
-        call_off(&mut working, &wished);
-        if let Err(error) = told.tell(&shared, &wished).await {
-            tracing::debug!(error = error.full_text(), "could not say what is wished for");
-            tokio::select! {
-                () = backoff.pause() => {}
-                changed = listed.changed() => if changed.is_err() { return },
+        call_off(&mut working, &wished).await;
+        let all_told = told.tell(&shared, &wished).await;
+        // Also when a driver cannot be told yet: what is in its way is the answer, should it last.
+        for wish in wished {
+            match working.entry((wish.deployment, wish.group.clone())) {
+                Entry::Vacant(free) => _ = free.insert(Worker::new(&shared, wish)),
+                Entry::Occupied(worker) => worker.get().tell(wish),
+            }
+        }
+        let Err(error) = all_told else {
+            backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
+            if listed.changed().await.is_err() {
+                return;
             }
             continue;
+        };
+        tracing::debug!(error = error.full_text(), "could not say what is wished for");
+        tokio::select! {
+            () = backoff.pause() => {}
+            changed = listed.changed() => if changed.is_err() { return },
         }
-        backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);
-        for wish in wished {
-            let key = (wish.deployment, wish.group.clone());
-            if let Entry::Vacant(free) = working.entry(key) {
-                free.insert((wish.since, tasks.spawn(answer(Arc::clone(&shared), wish))));
-            }
-        }
-        if listed.changed().await.is_err() {
-            return;
-        }
-        while tasks.try_join_next().is_some() {}
     }
 }
 
-/// Work at what is not wished any more, or was wished anew, ends.
-fn call_off(working: &mut Working, wished: &[WishedImages]) {
-    working.retain(|(deployment, group), (since, task)| {
-        let still =
-            wished.iter().any(|wish| wish.deployment == *deployment && wish.group == *group && wish.since == *since);
-        if !still {
-            task.abort();
+/// Work at what is not wished for any more ends; so does what a panic ended, to be begun anew.
+async fn call_off(working: &mut Working, wished: &[WishedImages]) {
+    let mut over = Vec::new();
+    for (key, worker) in &mut *working {
+        let (deployment, group) = key;
+        let still = wished.iter().any(|wish| wish.deployment == *deployment && wish.group == *group);
+        if let Some(Err(error)) = worker.task.try_join_next() {
+            tracing::error!(deployment.id = %deployment, group, %error, "work at a wish ended unexpectedly");
+            over.push(key.clone());
+        } else if !still {
+            over.push(key.clone());
         }
-        still
-    });
+    }
+    for key in over {
+        if let Some(mut worker) = working.remove(&key) {
+            // Waits for its end: nothing is asked of a driver for it after this.
+            worker.task.shutdown().await;
+        }
+    }
 }
 
 /// What each driver was last told.
@@ -75,17 +110,22 @@ fn call_off(working: &mut Working, wished: &[WishedImages]) {
 struct Told(BTreeMap<&'static str, Vec<PrefetchId>>);
 
 impl Told {
+    /// All drivers, whatever one of them says; what the first said that did not take it.
     async fn tell(&mut self, shared: &Shared, wished: &[WishedImages]) -> Result<(), DriverError> {
+        let mut outcome = Ok(());
         for (name, driver) in &shared.drivers {
             let groups = wished.iter().filter_map(|wish| Some((wish, wish.job.group(&wish.group)?)));
             let requests = groups.flat_map(|(wish, group)| requests(wish, group, name));
             let ids: Vec<_> = requests.map(|request| request.id).collect();
-            if self.0.get(name) != Some(&ids) {
-                driver.keep_prefetched(ids.clone()).await?;
-                self.0.insert(name, ids);
+            if self.0.get(name) == Some(&ids) {
+                continue;
+            }
+            match driver.keep_prefetched(ids.clone()).await {
+                Ok(()) => _ = self.0.insert(name, ids),
+                Err(error) => outcome = outcome.and(Err(error)),
             }
         }
-        Ok(())
+        outcome
     }
 }
 
@@ -106,13 +146,33 @@ fn requests<'a>(
     })
 }
 
-async fn answer(shared: Arc<Shared>, wish: WishedImages) {
-    let answer = match bring(&shared, &wish).await {
-        Ok(()) => WishAnswer::Ready,
-        // The agent ends: the next one is asked again.
-        Err(error) if error.class == ErrorClass::Cancelled => return,
-        Err(error) => WishAnswer::Failed { why: error.full_text() },
-    };
+/// Brings what is wished for and says so, and again each time it is wished for anew.
+async fn see_to(shared: Arc<Shared>, mut newest: watch::Receiver<WishedImages>) {
+    loop {
+        let wish = newest.borrow_and_update().clone();
+        let answer = match bring(&shared, &wish).await {
+            Ok(()) => Some(WishAnswer::Ready),
+            // The agent ends, and the next one is asked again; or nobody wishes for it by now.
+            Err(error) if error.class == ErrorClass::Cancelled => None,
+            Err(error) => Some(WishAnswer::Failed { why: error.full_text() }),
+        };
+        // Wished for anew meanwhile: what was brought is there, and only that wish is still open.
+        if !newest.has_changed().unwrap_or(false) {
+            let answered = async {
+                if let Some(answer) = answer {
+                    say(&shared, wish, answer).await;
+                }
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                () = answered => {}
+                changed = newest.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+}
+
+async fn say(shared: &Shared, wish: WishedImages, answer: WishAnswer) {
     tracing::info!(job.id = %wish.job.key, job.version = wish.job.version, group = wish.group, ?answer, "wished for");
     let report = WishReport { deployment: wish.deployment, group: wish.group, since: wish.since, answer };
     let mut backoff = Backoff::new(RETRY_DELAY_MIN, RETRY_DELAY_MAX);

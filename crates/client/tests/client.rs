@@ -314,9 +314,146 @@ async fn a_wish_that_ends_is_called_off_without_an_answer() {
     world.driver.forget_calls();
     world.server.wish(&[]);
     world.driver.called("keep 0 prefetched").await;
+    assert_eq!(world.driver.calls(), ["dropped prefetch shop@default v0 web/web", "keep 0 prefetched"]);
     let quick = allocation(2, vec![task("quick")]);
-    world.server.wish(&[&quick]);
+    world.server.wish_since(8, &[&quick]);
     assert_eq!(world.server.answers(&quick).await, [WishAnswer::Ready], "nothing holds it up");
+    client.shutdown(false).await;
+    assert_eq!(world.server.answered(), [8]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wish_that_is_told_anew_goes_on_with_what_is_under_way() {
+    let world = World::new();
+    let alloc = allocation(1, vec![task("web")]);
+    world.driver.hang_starts("web");
+    let client = world.start().await;
+    world.server.registered(1).await;
+    world.server.wish_since(7, &[&alloc]);
+    world.driver.called("prefetch shop@default v0 web/web").await;
+    // The other allocation's wish is the proof that the list was taken.
+    let other = allocation(2, vec![task("quick")]);
+    world.server.wish_since(8, &[&alloc, &other]);
+    world.server.answers(&other).await;
+    world.driver.let_go("web");
+    assert_eq!(world.server.answers(&alloc).await, [WishAnswer::Ready]);
+    assert!(!world.driver.calls().iter().any(|call| call.starts_with("dropped")), "{:?}", world.driver.calls());
+    assert_eq!(world.server.answered(), [8, 8], "only the newest wish is open");
+
+    // After its answer, too.
+    world.server.wish_since(9, &[&alloc]);
+    scripted::until("the newest wish's answer", || world.server.answered() == [8, 8, 9]).await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn wishes_are_answered_though_a_driver_takes_no_list() {
+    let world = World::new();
+    let alloc = allocation(1, vec![task("web")]);
+    world.driver.be_deaf_to_wishes(true);
+    let client = world.start().await;
+    world.server.registered(1).await;
+    world.server.wish(&[&alloc]);
+    assert_eq!(world.server.answers(&alloc).await, [WishAnswer::Ready]);
+    world.driver.be_deaf_to_wishes(false);
+    world.driver.called("keep 1 prefetched").await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_acceptance_that_cannot_succeed_is_given_up_when_nobody_wants_it_any_more() {
+    let world = World::new();
+    world.driver.refuse_accepts(usize::MAX);
+    let client = world.start().await;
+    let (alloc, purged) = (allocation(1, vec![task("web")]), allocation(2, vec![task("web")]));
+    world.server.list(vec![alloc.clone(), purged]);
+    world.driver.called("refused 1").await;
+    world.driver.called("refused 2").await;
+    world.server.list(vec![stopped(&alloc)]);
+    let report = world.report(1, ClientStatus::Complete).await;
+    assert!(report.task_states["web"].started_at.is_never());
+    world.driver.called("forget 1").await;
+    world.driver.called("forget 2").await;
+    world.driver.forget_calls();
+    // Nor does the end of the agent wait for what cannot be taken in.
+    world.server.list(vec![allocation(3, vec![task("web")])]);
+    world.driver.called("refused 3").await;
+    tokio::time::timeout(Duration::from_secs(5), client.shutdown(true)).await.unwrap();
+    let calls = world.driver.calls();
+    assert!(!calls.iter().any(|call| call == "refused 1" || call == "refused 2"), "{calls:?}");
+    world.driver.refuse_accepts(0);
+    let client = world.start().await;
+    world.report(3, ClientStatus::Running).await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fault_of_the_agent_costs_one_allocation_and_no_other() {
+    let world = World::new();
+    world.driver.break_off_at("start 1/side");
+    world.driver.break_off_at("accept 3");
+    let client = world.start().await;
+    let tasks = || vec![task("web"), task("side")];
+    let all = [allocation(1, tasks()), allocation(2, vec![task("web")]), allocation(3, vec![task("web")])];
+    world.server.list(all.to_vec());
+    let report = world.report(1, ClientStatus::Failed).await;
+    assert!(report.client_description.contains("fault of its own"), "{}", report.client_description);
+    assert!(report.task_states.values().all(|state| state.failed));
+    world.driver.called("forget 1").await;
+    world.report(3, ClientStatus::Failed).await;
+    world.driver.called("forget 3").await;
+    world.report(2, ClientStatus::Running).await;
+    assert_eq!(world.driver.running(), ["2/web"]);
+    client.shutdown(false).await;
+    // Nor is it taken up again by the next start.
+    world.driver.forget_calls();
+    world.server.list(all.to_vec());
+    let client = world.start().await;
+    world.driver.called("recover 2/web").await;
+    world.server.list(vec![stopped(&all[1])]);
+    world.report(2, ClientStatus::Complete).await;
+    client.shutdown(false).await;
+    let calls = world.driver.calls();
+    assert!(!calls.iter().any(|call| call.starts_with("start")), "{calls:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_cannot_be_removed_yet_is_not_forgotten() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let world = World::new();
+    let client = world.start().await;
+    let alloc = allocation(1, vec![task("web")]);
+    world.server.list(vec![alloc.clone()]);
+    world.report(1, ClientStatus::Running).await;
+    world.server.list(vec![stopped(&alloc)]);
+    world.report(1, ClientStatus::Complete).await;
+    // What nobody may remove: root because something is mounted there, others because of the folder's rights.
+    let busy = world.folder_of(1).join("busy");
+    std::fs::create_dir_all(busy.join("inner")).unwrap();
+    let root = nix::unistd::Uid::effective().is_root();
+    let free = || {
+        if root {
+            nix::mount::umount(&busy).unwrap();
+        } else {
+            std::fs::set_permissions(&busy, std::fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    };
+    if root {
+        let flags = nix::mount::MsFlags::empty();
+        nix::mount::mount(Some("tmpfs"), &busy, Some("tmpfs"), flags, Some("size=64k")).unwrap();
+    } else {
+        std::fs::set_permissions(&busy, std::fs::Permissions::from_mode(0o500)).unwrap();
+    }
+    world.server.list(Vec::new());
+    let logs = world.folder_of(1).join("alloc");
+    scripted::until("the first try", || !logs.exists()).await;
+    client.shutdown(false).await;
+    assert!(busy.exists());
+    free();
+    // The next start knows of it still.
+    let client = world.start().await;
+    scripted::until("the folder to be gone", || !world.folder_of(1).exists()).await;
     client.shutdown(false).await;
 }
 

@@ -75,16 +75,40 @@ impl JournalError {
         }
     }
 
-    /// While a store is opened SQLite tells of a file that cannot grow also as an error of input and output.
+    /// While a store is opened SQLite tells of a file that cannot grow also as an error of input and output; of any other
+    /// such error room would not help.
     pub(crate) fn is_full_disk_at_opening(&self) -> bool {
         match self {
             Self::DiskFull { .. } => true,
-            Self::Store { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure),
+            Self::Store { source, file, .. } => {
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::SystemIoFailure)
+                    && file.parent().is_some_and(longshore_reserve::is_full)
+            }
             _ => false,
         }
     }
 
     pub(crate) fn is_full_disk(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_disk_is_no_full_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = |extended| {
+            let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(extended), None);
+            JournalError::store("open", folder.path().join("journal.db"), source)
+        };
+        assert!(!failure(rusqlite::ffi::SQLITE_IOERR_READ).is_full_disk_at_opening());
+        assert!(failure(rusqlite::ffi::SQLITE_FULL).is_full_disk_at_opening());
+        let source =
+            rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR_SHMSIZE), None);
+        let on_a_full_disk = JournalError::store("open", "/proc/journal.db", source);
+        assert!(on_a_full_disk.is_full_disk_at_opening());
     }
 }

@@ -59,6 +59,9 @@ pub struct DesiredTransition {
     pub migrate: bool,
     pub reschedule: bool,
     pub force_reschedule: bool,
+    /// Its end, when it is told to stop, waits for no shutdown delay.
+    #[serde(default)]
+    pub no_shutdown_delay: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

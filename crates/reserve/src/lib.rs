@@ -1,6 +1,7 @@
 //! Room set aside on a disk beside a store, so that the store can still be opened and written when the disk is full.
 //!
-//! - V1: the room is real: its blocks are allocated, so nobody else can take them.
+//! - V1: the room is real: its blocks are allocated, so nobody else can take them. Where a file system cannot do that
+//!   there is none, and that is said once.
 //! - V2: it is given up a piece at a time. Whoever else fills the disk gets what a write leaves of a piece, not all of it.
 //! - V3: writes leave [`FOR_OPENING_BYTES`] of it: a store that could not be opened could not make room either.
 //! - V4: it is made whole again only when that leaves as much room free as it takes.
@@ -9,6 +10,9 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sys::statvfs::Statvfs;
 
 /// What one giving up frees.
 pub const PIECE_BYTES: u64 = 256 << 10;
@@ -31,12 +35,30 @@ pub struct Reserve {
     size_bytes: u64,
     /// Whether all of it stands, as far as is known.
     is_whole: bool,
+    /// The file system sets no room aside.
+    is_unsupported: bool,
+    allocate: fn(&File, i64) -> nix::Result<()>,
+}
+
+/// Whether a file system has no more room than what the opening of a store may take. Not, when it does not tell.
+pub fn is_full(path: &Path) -> bool {
+    nix::sys::statvfs::statvfs(path).is_ok_and(|about| free_bytes(&about) < FOR_OPENING_BYTES)
+}
+
+/// The call itself: the C library's own would write zeroes where the file system cannot do it.
+fn allocate(file: &File, size_bytes: i64) -> nix::Result<()> {
+    nix::fcntl::fallocate(file, nix::fcntl::FallocateFlags::empty(), 0, size_bytes)
 }
 
 impl Reserve {
     /// The reserve at `path`, as it is. Nothing is made before [`Reserve::restore`].
     pub fn at(path: impl Into<PathBuf>, size_bytes: u64) -> Self {
-        Self { path: path.into(), size_bytes, is_whole: false }
+        Self { path: path.into(), size_bytes, is_whole: false, is_unsupported: false, allocate }
+    }
+
+    /// Nothing is left for [`Reserve::restore`] to do, as far as is known.
+    pub fn is_settled(&self) -> bool {
+        self.is_whole || self.is_unsupported || self.size_bytes == 0
     }
 
     /// Where it is.
@@ -93,11 +115,19 @@ impl Reserve {
 
     /// Makes it whole, if it is not and there is room enough. Cheap when it is whole.
     pub fn restore(&mut self) {
-        if self.is_whole || self.size_bytes == 0 {
+        if self.is_settled() {
             return;
         }
         match self.fill() {
             Ok(is_whole) => self.is_whole = is_whole,
+            Err(error) if is_unsupported(&error) => {
+                self.is_unsupported = true;
+                tracing::warn!(
+                    file = %self.path.display(),
+                    %error,
+                    "this file system sets no room aside: when it is full, nothing more can be recorded until there is room"
+                );
+            }
             Err(error) => tracing::debug!(file = %self.path.display(), %error, "the reserve could not be made"),
         }
     }
@@ -108,12 +138,11 @@ impl Reserve {
             return Ok(true);
         }
         let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&self.path)?;
-        if free_bytes(&file)? < missing.saturating_add(self.size_bytes) {
+        if free_bytes(&nix::sys::statvfs::fstatvfs(&file)?) < missing.saturating_add(self.size_bytes) {
             return Ok(false);
         }
         let size = i64::try_from(self.size_bytes).map_err(io::Error::other)?;
-        let made = nix::fcntl::posix_fallocate(&file, 0, size);
-        if let Err(error) = made {
+        if let Err(error) = (self.allocate)(&file, size) {
             // What was allocated on the way is of more use to others.
             file.set_len(self.size_bytes - missing)?;
             return Err(error.into());
@@ -126,9 +155,12 @@ impl Reserve {
     }
 }
 
-fn free_bytes(file: &File) -> io::Result<u64> {
-    let about = nix::sys::statvfs::fstatvfs(file)?;
-    Ok(about.blocks_available().saturating_mul(about.fragment_size()))
+fn is_unsupported(error: &io::Error) -> bool {
+    [Errno::EOPNOTSUPP, Errno::ENOSYS].iter().any(|errno| error.raw_os_error() == Some(*errno as i32))
+}
+
+fn free_bytes(about: &Statvfs) -> u64 {
+    about.blocks_available().saturating_mul(about.fragment_size())
 }
 
 #[cfg(test)]
@@ -190,6 +222,38 @@ mod tests {
         assert_eq!(length(), FOR_OPENING_BYTES);
         assert_eq!(reserve.make_room(Purpose::Open, |_: &&str| false, || Err::<(), _>("broken")), Err("broken"));
         assert_eq!(length(), FOR_OPENING_BYTES, "only a full disk costs a piece");
+    }
+
+    #[test]
+    fn a_file_system_that_sets_no_room_aside_is_asked_once() {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static ASKED: AtomicU32 = AtomicU32::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        let mut reserve = Reserve::at(folder.path().join("store.reserve"), WHOLE);
+        reserve.allocate = |_, _| {
+            ASKED.fetch_add(1, Ordering::Relaxed);
+            Err(Errno::EOPNOTSUPP)
+        };
+        reserve.restore();
+        reserve.restore();
+        assert_eq!((ASKED.load(Ordering::Relaxed), reserve.length()), (1, 0));
+        assert!(reserve.is_settled());
+        // What may pass by itself is tried again.
+        let mut reserve = Reserve::at(folder.path().join("store.reserve"), WHOLE);
+        reserve.allocate = |_, _| Err(Errno::EINTR);
+        reserve.restore();
+        assert!(!reserve.is_settled());
+        reserve.allocate = allocate;
+        reserve.restore();
+        assert!(reserve.is_settled() && reserve.length() == WHOLE);
+    }
+
+    #[test]
+    fn full_is_what_has_no_room_for_an_opening() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_full(folder.path()));
+        assert!(!is_full(&folder.path().join("none")), "unknown is not full");
+        assert!(is_full(Path::new("/proc")), "which has no room at all");
     }
 
     #[test]

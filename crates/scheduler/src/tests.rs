@@ -200,7 +200,12 @@ fn a_stopped_job_keeps_nothing() {
     let web = job("web", JobType::Service, 2);
     world.register(&web);
     world.settle(&web);
-    world.change(Change::Job(Box::new(JobChange::Deregister { key: web.key.clone(), purge: false, evaluation: None })));
+    world.change(Change::Job(Box::new(JobChange::Deregister {
+        key: web.key.clone(),
+        purge: false,
+        no_shutdown_delay: false,
+        evaluation: None,
+    })));
     let outcome = world.settle(&web);
     assert_eq!(outcome.plan.stops.len(), 2);
     assert!(outcome.evaluation.queued_allocations.is_empty());
@@ -210,7 +215,12 @@ fn a_stopped_job_keeps_nothing() {
     world.register(&web);
     world.settle(&web);
     assert_eq!(world.live(&web).len(), 2);
-    world.change(Change::Job(Box::new(JobChange::Deregister { key: web.key.clone(), purge: true, evaluation: None })));
+    world.change(Change::Job(Box::new(JobChange::Deregister {
+        key: web.key.clone(),
+        purge: true,
+        no_shutdown_delay: false,
+        evaluation: None,
+    })));
     world.settle(&web);
     assert_eq!(world.live(&web).len(), 0);
 }
@@ -221,7 +231,12 @@ fn a_plan_for_a_job_that_was_purged_meanwhile_places_nothing() {
     let web = job("web", JobType::Service, 1);
     world.register(&web);
     let outcome = world.evaluate(&web);
-    world.change(Change::Job(Box::new(JobChange::Deregister { key: web.key.clone(), purge: true, evaluation: None })));
+    world.change(Change::Job(Box::new(JobChange::Deregister {
+        key: web.key.clone(),
+        purge: true,
+        no_shutdown_delay: false,
+        evaluation: None,
+    })));
     world.register(&web);
     world.change(Change::Plan(Box::new(outcome.plan)));
     assert_eq!(world.live(&web).len(), 0);
@@ -389,7 +404,12 @@ fn what_was_stopping_on_a_lost_node_is_lost_too() {
         world.settle(&web);
         world.all_healthy(&web);
         let alloc = world.live(&web)[0].clone();
-        world.change(Change::Job(Box::new(JobChange::Deregister { key: web.key.clone(), purge, evaluation: None })));
+        world.change(Change::Job(Box::new(JobChange::Deregister {
+            key: web.key.clone(),
+            purge,
+            no_shutdown_delay: false,
+            evaluation: None,
+        })));
         world.settle(&web);
         assert!(world.settle(&web).plan.is_empty(), "its node will say when it has ended");
         put_down(&mut world, alloc.node);

@@ -28,5 +28,7 @@ pub use clock::SystemIds;
 pub use config::{CollectConfig, HeartbeatConfig, ServerConfig};
 pub use error::{Refusal, ServerError, StartError};
 pub use evaluations::EvaluationCounts;
-pub use operations::{DeploymentAnswer, EvalAnswer, GroupCounts, JobAnswer, NodeAnswer, PlannedJob, RegisterJob};
+pub use operations::{
+    DeploymentAnswer, Deregistration, EvalAnswer, GroupCounts, JobAnswer, NodeAnswer, PlannedJob, RegisterJob,
+};
 pub use server::Server;

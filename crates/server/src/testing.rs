@@ -42,7 +42,8 @@ impl World {
     }
 
     pub(crate) fn stop(&mut self, job: &Job) {
-        let change = JobChange::Deregister { key: job.key.clone(), purge: false, evaluation: None };
+        let change =
+            JobChange::Deregister { key: job.key.clone(), purge: false, no_shutdown_delay: false, evaluation: None };
         self.change(Change::Job(Box::new(change)));
     }
 

@@ -67,6 +67,9 @@ pub enum JobChange {
     Deregister {
         key: JobKey,
         purge: bool,
+        /// The end of its allocations, also of those that are ending already, waits for no shutdown delay.
+        #[serde(default)]
+        no_shutdown_delay: bool,
         evaluation: Option<Evaluation>,
     },
     Stability {

@@ -78,8 +78,9 @@ impl World {
             }
             2 => {
                 let key = self.key();
-                let (purge, evaluation) = (self.below(3) == 0, self.maybe_evaluation(&key));
-                Change::Job(Box::new(JobChange::Deregister { key, purge, evaluation }))
+                let (purge, no_shutdown_delay) = (self.below(3) == 0, self.below(3) == 0);
+                let evaluation = self.maybe_evaluation(&key);
+                Change::Job(Box::new(JobChange::Deregister { key, purge, no_shutdown_delay, evaluation }))
             }
             3 => {
                 let (key, version) = (self.key(), self.below(3));

@@ -24,6 +24,8 @@ pub(crate) struct Known {
 pub(crate) enum Order {
     /// Take it in: holds and record.
     Accept(Arc<Allocation>),
+    /// It is being accepted and is not to run any more.
+    GiveUp(AllocId),
     /// Tell its runner the newer form.
     Update(Arc<Allocation>),
     /// It is to stop and was never here: say that nothing of it runs.
@@ -36,7 +38,7 @@ pub(crate) enum Order {
     Report(AllocId),
 }
 
-/// Orders, acceptances first. `accepting`: being accepted right now. `kept_max`: how many ended allocations may stay.
+/// Orders, acceptances first. `accepting`: being accepted right now, or let go of again. `kept_max`: how many ended allocations may stay.
 pub(crate) fn reconcile(
     listed: &[Arc<Allocation>],
     known: &BTreeMap<AllocId, Known>,
@@ -64,13 +66,16 @@ pub(crate) fn reconcile(
                     orders.push(Order::Report(alloc.id));
                 }
             }
-            None if alloc.server_terminal() && !alloc.client_status.is_terminal() && !accepting.contains(&alloc.id) => {
+            None if alloc.server_terminal() && accepting.contains(&alloc.id) => orders.push(Order::GiveUp(alloc.id)),
+            None if alloc.server_terminal() && !alloc.client_status.is_terminal() => {
                 orders.push(Order::NeverRan(Arc::clone(alloc)));
             }
             None => {}
         }
     }
     let listed_ids: BTreeMap<_, _> = listed.iter().map(|alloc| (alloc.id, alloc.client_status)).collect();
+    let unlisted = accepting.iter().filter(|id| !listed_ids.contains_key(id));
+    orders.extend(unlisted.map(|id| Order::GiveUp(*id)));
     let mut kept = Vec::new();
     for (id, found) in known {
         match listed_ids.get(id) {
@@ -133,6 +138,7 @@ mod tests {
             .iter()
             .map(|order| match order {
                 Order::Accept(alloc) => format!("accept {}", alloc.id.as_u128()),
+                Order::GiveUp(id) => format!("give up {}", id.as_u128()),
                 Order::Update(alloc) => format!("update {} {}", alloc.id.as_u128(), alloc.desired_status.word()),
                 Order::NeverRan(alloc) => format!("never ran {}", alloc.id.as_u128()),
                 Order::Stop(id) => format!("stop {}", id.as_u128()),
@@ -152,6 +158,8 @@ mod tests {
         check(&["1 5 run complete"], &[], &[], &[]);
         check(&["1 5 stop pending"], &[], &[], &["never ran 1"]);
         check(&["1 5 stop complete"], &[], &[], &[]);
+        check(&["1 6 stop pending"], &[], &[1], &["give up 1"]);
+        check(&[], &[], &[1], &["give up 1"]);
         check(&["1 5 run running"], &["1 5 running"], &[], &[]);
         check(&["1 6 stop running"], &["1 5 running"], &[], &["update 1 stop"]);
         check(&["1 5 run pending"], &["1 5 running"], &[], &["report 1"]);

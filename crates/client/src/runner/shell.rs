@@ -125,7 +125,11 @@ impl Runner {
                 () = stopping.cancelled() => return,
                 event = self.inbox.recv() => event,
                 () = clock::sleep_until(deadline) => Some(Event::Woken),
-                Some(_) = self.acts.join_next() => None,
+                Some(ended) = self.acts.join_next() => match ended {
+                    // Nothing would ever come of it: the whole runner breaks off, and is seen to have.
+                    Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                    _ => None,
+                },
             };
         }
     }

@@ -95,6 +95,10 @@ impl ScriptedServer {
 
     /// From now on the node is wished to have the images of these allocations' groups.
     pub(crate) fn wish(&self, allocations: &[&Allocation]) {
+        self.wish_since(7, allocations);
+    }
+
+    pub(crate) fn wish_since(&self, seconds: i64, allocations: &[&Allocation]) {
         let mut state = self.state();
         state.index += 1;
         state.wishes = allocations
@@ -103,7 +107,7 @@ impl ScriptedServer {
                 deployment: DeploymentId::from_u128(alloc.id.as_u128()),
                 job: Arc::clone(&alloc.job_spec),
                 group: alloc.group.clone(),
-                since: Timestamp::from_seconds(7),
+                since: Timestamp::from_seconds(seconds),
                 expires_at: now().plus(GoDuration::hours(1)),
             })
             .collect();
@@ -116,6 +120,11 @@ impl ScriptedServer {
         until("an answer", || self.state().answers.iter().any(|answer| answer.deployment == id)).await;
         let answers: Vec<_> = self.state().answers.iter().filter(|it| it.deployment == id).cloned().collect();
         answers.into_iter().map(|answer| answer.answer).collect()
+    }
+
+    /// To which wishes, by their time in seconds, answers have come.
+    pub(crate) fn answered(&self) -> Vec<i64> {
+        self.state().answers.iter().map(|answer| answer.since.as_nanoseconds() / 1_000_000_000).collect()
     }
 
     pub(crate) fn be_away(&self, away: bool) {
@@ -223,6 +232,9 @@ struct DriverState {
     refused_accepts: usize,
     failing_starts: BTreeMap<String, usize>,
     hanging_starts: BTreeSet<String>,
+    /// What the driver breaks off at: `start 1/web`, `accept 1`.
+    faults: BTreeSet<String>,
+    deaf_to_wishes: bool,
     /// How much it was last told to keep of what was wished for.
     prefetched: usize,
     /// What the last comparison was told.
@@ -236,6 +248,21 @@ pub(crate) struct ScriptedDriver {
     away: bool,
     state: Mutex<DriverState>,
     changed: Notify,
+}
+
+/// A call that may be dropped before its end, which takes its time.
+struct UnderWay<'a> {
+    driver: &'a ScriptedDriver,
+    call: Option<String>,
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if let Some(call) = self.call.take() {
+            std::thread::sleep(Duration::from_millis(100));
+            self.driver.call(format!("dropped {call}"));
+        }
+    }
 }
 
 fn name(alloc: AllocId, task: &str) -> String {
@@ -294,6 +321,26 @@ impl ScriptedDriver {
     pub(crate) fn hang_starts(&self, task: &str) {
         self.state().hanging_starts.insert(task.to_owned());
     }
+
+    pub(crate) fn let_go(&self, task: &str) {
+        self.state().hanging_starts.remove(task);
+        self.changed.notify_waiters();
+    }
+
+    /// Its own fault: it panics in this call.
+    pub(crate) fn break_off_at(&self, call: &str) {
+        self.state().faults.insert(call.to_owned());
+    }
+
+    /// It does not take what it is told to keep of what was wished for.
+    pub(crate) fn be_deaf_to_wishes(&self, deaf: bool) {
+        self.state().deaf_to_wishes = deaf;
+    }
+
+    fn perhaps_break_off(&self, call: &str) {
+        let breaks_off = self.state().faults.contains(call);
+        assert!(!breaks_off, "the scripted fault at {call}");
+    }
 }
 
 #[async_trait]
@@ -320,6 +367,7 @@ impl Driver for ScriptedDriver {
     }
 
     async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError> {
+        self.perhaps_break_off(&format!("accept {}", request.alloc.as_u128()));
         let replaces = request.replaces.map(|other| format!(" replacing {}", other.as_u128())).unwrap_or_default();
         let mut state = self.state();
         if state.refused_accepts > 0 {
@@ -343,10 +391,17 @@ impl Driver for ScriptedDriver {
 
     async fn prefetch(&self, request: PrefetchRequest) -> Result<(), DriverError> {
         let PrefetchId { job, version, group, task } = request.id;
-        self.call(format!("prefetch {job} v{version} {group}/{task}"));
-        if self.state().hanging_starts.contains(&task) {
-            return std::future::pending().await;
+        let call = format!("prefetch {job} v{version} {group}/{task}");
+        self.call(call.clone());
+        let mut under_way = UnderWay { driver: self, call: Some(call) };
+        loop {
+            let changed = self.changed.notified();
+            if !self.state().hanging_starts.contains(&task) {
+                break;
+            }
+            changed.await;
         }
+        under_way.call = None;
         match self.state().failing_starts.get(&task) {
             Some(_) => Err(DriverError::retry("engine is cold")),
             None => Ok(()),
@@ -355,6 +410,9 @@ impl Driver for ScriptedDriver {
 
     async fn keep_prefetched(&self, wished: Vec<PrefetchId>) -> Result<(), DriverError> {
         let mut state = self.state();
+        if state.deaf_to_wishes {
+            return Err(DriverError::retry("the books are not open"));
+        }
         if state.prefetched != wished.len() {
             state.prefetched = wished.len();
             state.calls.push(format!("keep {} prefetched", wished.len()));
@@ -365,6 +423,7 @@ impl Driver for ScriptedDriver {
     async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
         let task = name(request.id.alloc, &request.id.task);
         self.call(format!("start {task} attempt {}", request.attempt));
+        self.perhaps_break_off(&format!("start {task}"));
         if self.state().hanging_starts.contains(&task) {
             return std::future::pending().await;
         }

@@ -27,20 +27,7 @@ pub(crate) async fn attach(shared: Arc<Shared>) {
 
 async fn open_and_follow(shared: Arc<Shared>) {
     let key = reach(&shared).await;
-    let (opened, note) = match KeeperLock::take(&shared.lock_folder, &key, &holder(&shared)) {
-        Ok(lock) => (open_books(&shared, &key, lock), None),
-        Err(error) => (books_of_one_who_looks_on(&shared), Some(looking_on(&error))),
-    };
-    let started = opened.map_err(|error| with_causes(&error));
-    let started = started.and_then(|books| start_keeping(&shared, books).map_err(|error| with_causes(&error)));
-    let keeping = match started {
-        Ok(keeping) => keeping,
-        Err(why) => {
-            tracing::error!(error = why, "the images of this Docker engine cannot be kept");
-            shared.books.send_replace(Books::Broken { why });
-            return;
-        }
-    };
+    let (keeping, note) = begin_to_keep(&shared, &key).await;
     if let Some(note) = &note {
         tracing::warn!("{note}");
     }
@@ -64,6 +51,48 @@ async fn open_and_follow(shared: Arc<Shared>) {
     tokio::join!(follow, take_over);
 }
 
+/// The keeper, as soon as its books can be opened: what is in their way (a full disk, a file system that was mounted
+/// read-only) may pass, and is told until then.
+async fn begin_to_keep(shared: &Arc<Shared>, key: &str) -> (Keeping, Option<String>) {
+    let mut wait = AGAIN_MIN;
+    loop {
+        let (at, of) = (shared.clone(), key.to_owned());
+        let why = match blocking(move || take_books(&at, &of)).await {
+            Ok((books, note)) => match start_keeping(shared, books) {
+                Ok(keeping) => return (keeping, note),
+                Err(error) => with_causes(&error),
+            },
+            Err(why) => why,
+        };
+        let is_news = shared.books.send_if_modified(|books| match books {
+            Books::Broken { why: told } if *told == why => false,
+            _ => {
+                *books = Books::Broken { why: why.clone() };
+                true
+            }
+        });
+        if is_news {
+            tracing::error!(error = why, "the images of this Docker engine cannot be kept; trying again");
+        }
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(AGAIN_MAX);
+    }
+}
+
+/// The lock and the books, or those of one who looks on, with what is to be said about that. Waits for the disk.
+fn take_books(shared: &Shared, key: &str) -> Result<(KeepingBooks, Option<String>), String> {
+    let (opened, note) = match KeeperLock::take(&shared.lock_folder, key, &holder(shared)) {
+        Ok(lock) => (open_books(shared, key, lock), None),
+        Err(error) => (books_of_one_who_looks_on(shared), Some(looking_on(&error))),
+    };
+    opened.map(|books| (books, note)).map_err(|error| with_causes(&error))
+}
+
+/// Work that waits for the disk, apart from what must not wait.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(with_causes(&error)))
+}
+
 /// Who holds the lock, for others.
 fn holder(shared: &Shared) -> String {
     format!("process {} of node {}", std::process::id(), shared.node)
@@ -77,22 +106,20 @@ fn looking_on(error: &LockError) -> String {
 }
 
 /// Waits until nobody keeps the engine's images, and has this agent do it from then on.
-async fn take_over(shared: &Shared, key: &str, keeping: &Keeping) {
+async fn take_over(shared: &Arc<Shared>, key: &str, keeping: &Keeping) {
     let mut told = String::new();
     loop {
         tokio::time::sleep(LOCK_AGAIN).await;
-        let problem = match KeeperLock::take(&shared.lock_folder, key, &holder(shared)) {
-            Err(error) => looking_on(&error),
-            Ok(lock) => match open_books(shared, key, lock) {
-                Ok(books) => {
-                    if keeping.take_over(books).await.is_ok() {
-                        tracing::info!("this agent keeps the images of the Docker engine from now on");
-                        shared.books.send_replace(Books::Open { keeping: keeping.clone(), note: None });
-                    }
-                    return;
+        let (at, of) = (shared.clone(), key.to_owned());
+        let problem = match blocking(move || books_if_free(&at, &of)).await {
+            Ok(books) => {
+                if keeping.take_over(books).await.is_ok() {
+                    tracing::info!("this agent keeps the images of the Docker engine from now on");
+                    shared.books.send_replace(Books::Open { keeping: keeping.clone(), note: None });
                 }
-                Err(error) => format!("{}: this agent runs tasks, but removes no image", with_causes(&error)),
-            },
+                return;
+            }
+            Err(problem) => problem,
         };
         if problem != told {
             shared.books.send_if_modified(|books| match books {
@@ -105,6 +132,12 @@ async fn take_over(shared: &Shared, key: &str, keeping: &Keeping) {
             told = problem;
         }
     }
+}
+
+fn books_if_free(shared: &Shared, key: &str) -> Result<KeepingBooks, String> {
+    let lock = KeeperLock::take(&shared.lock_folder, key, &holder(shared)).map_err(|error| looking_on(&error))?;
+    open_books(shared, key, lock)
+        .map_err(|error| format!("{}: this agent runs tasks, but removes no image", with_causes(&error)))
 }
 
 /// The name of the engine, once it answers.

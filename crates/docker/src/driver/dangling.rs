@@ -1,13 +1,14 @@
 //! Removes containers that carry this agent's mark and that no allocation of the node knows.
 //!
 //! Whose mark counts: ours, with this agent's identity. Containers with Nomad's label alone are told about and left: on
-//! a host where both run, each would otherwise kill what the other runs.
+//! a host where both run, each would otherwise kill what the other runs. With `gc.container = false` those that have
+//! ended stay, however old: that they are kept is what was asked for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use longshore_engine::{ContainerSummary, Error as EngineError, ListContainers};
+use longshore_engine::{ContainerStatus, ContainerSummary, Error as EngineError, ListContainers};
 use longshore_model::{AllocId, NodeId, Timestamp};
 use longshore_values::GoDuration;
 
@@ -68,7 +69,8 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     let grace = shared.options.gc.dangling_containers.creation_grace;
     let mut foreign = BTreeSet::new();
     for container in &listed.items {
-        match judge(container, shared.node, &known, grace, now()) {
+        let ended_ones_stay = !shared.options.gc.container;
+        match judge(container, shared.node, &known, ended_ones_stay, grace, now()) {
             Verdict::Keep => {}
             Verdict::Foreign => {
                 if !told.foreign.contains(&container.id) {
@@ -114,6 +116,7 @@ fn judge(
     container: &ContainerSummary,
     node: NodeId,
     known: &BTreeSet<AllocId>,
+    ended_ones_stay: bool,
     grace: GoDuration,
     now: Timestamp,
 ) -> Verdict {
@@ -123,7 +126,8 @@ fn judge(
     };
     // The engine tells whole seconds: it may have been made at the end of that one.
     let old = Timestamp::from_seconds(container.created.saturating_add(1)) <= now.minus(grace);
-    if identity.agent == node && old && !known.contains(&identity.task.alloc) {
+    let kept = ended_ones_stay && container.state == ContainerStatus::Exited;
+    if identity.agent == node && old && !kept && !known.contains(&identity.task.alloc) {
         Verdict::Dangling
     } else {
         Verdict::Keep
@@ -152,7 +156,7 @@ mod tests {
             }
             container
         };
-        let verdict = |container: &ContainerSummary| judge(container, node, &known, grace, now);
+        let verdict = |container: &ContainerSummary| judge(container, node, &known, false, grace, now);
         assert_eq!(verdict(&container(1, 8, 301)), Verdict::Dangling);
         assert_eq!(verdict(&container(1, 8, 300)), Verdict::Keep);
         assert_eq!(verdict(&container(1, 7, 9_000)), Verdict::Keep);
@@ -163,5 +167,15 @@ mod tests {
         let mut torn = container(1, 8, 9_000);
         torn.labels.remove(OWN_TASK);
         assert_eq!(verdict(&torn), Verdict::Keep);
+        for (state, ended_ones_stay, expected) in [
+            (ContainerStatus::Exited, false, Verdict::Dangling),
+            (ContainerStatus::Exited, true, Verdict::Keep),
+            (ContainerStatus::Created, true, Verdict::Dangling),
+            (ContainerStatus::Running, true, Verdict::Dangling),
+        ] {
+            let container = ContainerSummary { state: state.clone(), ..container(1, 8, 9_000) };
+            let verdict = judge(&container, node, &known, ended_ones_stay, grace, now);
+            assert_eq!(verdict, expected, "{state}, ended ones stay: {ended_ones_stay}");
+        }
     }
 }

@@ -32,6 +32,7 @@ use longshore_driver::{
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
 use longshore_values::GoDuration;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use self::shared::{Holding, Seen, Shared, closing};
@@ -117,12 +118,22 @@ impl Driver for DockerDriver {
         let _cancel_on_drop = cancel.clone().drop_guard();
         let under_way = self.shared.attempts.begin(request.id.alloc);
         let shared = self.shared.clone();
-        let attempt = tokio::spawn(async move {
-            let started = start::attempt(shared, request, cancel).await;
+        let (answer, answered) = oneshot::channel();
+        let (take, taken) = oneshot::channel();
+        tokio::spawn(async move {
+            let outcome = start::attempt(shared.clone(), request, cancel).await;
+            let started = outcome.as_ref().ok().map(|started| started.handle.clone());
+            // Called off in the moment in which it succeeded, nobody else knows of the container.
+            let is_taken = answer.send(outcome).is_ok() && taken.await.is_ok();
+            if let Some(handle) = started.filter(|_| !is_taken) {
+                start::undo(&shared, &handle).await;
+            }
             drop(under_way);
-            started
         });
-        attempt.await.unwrap_or_else(|error| Err(DriverError::retry("the attempt ended unexpectedly").caused_by(error)))
+        let outcome = answered.await;
+        // The caller has it with this very step.
+        let _ = take.send(());
+        outcome.unwrap_or_else(|error| Err(DriverError::retry("the attempt ended unexpectedly").caused_by(error)))
     }
 
     async fn recover(&self, handle: &TaskHandle, request: StartRequest) -> Result<Recovered, DriverError> {

@@ -9,14 +9,15 @@ use super::ended;
 use super::shared::Shared;
 use crate::task::TaskConfig;
 
-/// Brings the image, within the task's `image_pull_timeout`.
+/// Brings the image, within the task's `image_pull_timeout`: that long, too, may the books take to be opened.
 pub(crate) async fn prefetch(shared: &Shared, request: PrefetchRequest) -> Result<(), DriverError> {
     if !is_image_known_before_start(&request.config) {
         return Ok(());
     }
     let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
     let (owner, name) = (owner(request.id), allowed_image(&config, &shared.options)?);
-    let keeping = shared.keeping().await?;
+    let patience = config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout);
+    let keeping = shared.keeping_within(patience.to_std()).await?;
     let event = Event::Wished { owner: owner.clone(), name, expires_at: request.expires_at };
     keeping.record(event).await.map_err(ended)?;
     // There is no task yet that could have events.

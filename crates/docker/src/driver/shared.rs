@@ -85,7 +85,7 @@ pub(crate) enum Books {
         keeping: Keeping,
         note: Option<String>,
     },
-    /// They cannot be used.
+    /// They cannot be opened; that is tried again.
     Broken {
         why: String,
     },
@@ -160,6 +160,17 @@ impl Shared {
                 Books::Broken { why } | Books::Opening { why } => Err(DriverError::retry(why.clone())),
             },
             Ok(Err(_)) => Err(closing()),
+            Err(_) => Err(self.not_open()),
+        }
+    }
+
+    /// The keeper, for one who can wait that long, whatever is in the way of the books meanwhile.
+    pub(crate) async fn keeping_within(&self, patience: Duration) -> Result<Keeping, DriverError> {
+        let mut books = self.books.subscribe();
+        let is_open = books.wait_for(|books| matches!(books, Books::Open { .. }));
+        match tokio::time::timeout(patience, is_open).await.map(|opened| opened.is_ok()) {
+            Ok(true) => self.keeping_now(),
+            Ok(false) => Err(closing()),
             Err(_) => Err(self.not_open()),
         }
     }

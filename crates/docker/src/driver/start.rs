@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use longshore_crashpoint::crash_point;
-use longshore_driver::{DriverError, StartRequest, Started, TaskAddress};
+use longshore_driver::{DriverError, StartRequest, Started, TaskAddress, TaskHandle};
 use longshore_engine::{
     Class, Container, ContainerStatus, CreateContainer, EndpointSettings, Error as EngineError, RemoveOptions,
     parse_rfc3339_nanoseconds,
@@ -17,7 +17,7 @@ use super::handle::HandleState;
 use super::pumps::Watchers;
 use super::shared::Shared;
 use crate::error::of_engine;
-use crate::image::{Grant, now};
+use crate::image::{Grant, now, with_causes};
 use crate::task::{Identity, TaskConfig, container_body, container_name};
 
 /// How often an image may vanish between its grant and its container before the attempt ends.
@@ -61,6 +61,19 @@ pub(crate) async fn attempt(
                 .hint("something else removes images on this engine: see its events"));
             }
         }
+    }
+}
+
+/// Removes the container of a start whose success nobody took.
+pub(super) async fn undo(shared: &Shared, handle: &TaskHandle) {
+    let Ok(HandleState { container_id, .. }) = HandleState::of(handle) else { return };
+    match remove_container(shared, &container_id).await {
+        Ok(()) => shared.pumps.forget(&container_id, true),
+        Err(error) => tracing::warn!(
+            container_id,
+            error = %with_causes(&error),
+            "left behind by a start that was called off; it goes with its allocation"
+        ),
     }
 }
 

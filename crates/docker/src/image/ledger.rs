@@ -35,7 +35,8 @@ impl Ledger {
             })?;
         }
         let mut reserve = Reserve::at(path.with_extension("reserve"), RESERVE_BYTES);
-        let mut ledger = reserve.make_room(Purpose::Open, LedgerError::is_full_disk, || Self::open_as_is(path))?;
+        let mut ledger =
+            reserve.make_room(Purpose::Open, LedgerError::is_full_disk_at_opening, || Self::open_as_is(path))?;
         reserve.restore();
         ledger.reserve = Some(reserve);
         Ok(ledger)
@@ -164,12 +165,30 @@ impl Ledger {
 }
 
 impl LedgerError {
+    /// Of other failures nobody knows what a crash would show afterwards: a full disk leaves the transaction undone.
     fn is_full_disk(&self) -> bool {
-        let (Self::Write { source, .. } | Self::Open { source, .. } | Self::Read { source, .. }) = self else {
+        self.cause() == Some(ErrorCode::DiskFull)
+    }
+
+    /// While the ledger is opened SQLite tells of a file that cannot grow also as an error of input and output; of any
+    /// other such error room would not help.
+    fn is_full_disk_at_opening(&self) -> bool {
+        let (Self::Write { path, .. } | Self::Open { path, .. } | Self::Read { path, .. }) = self else {
             return false;
         };
-        // A file that cannot grow is told as "full" or, in the shared-memory file, as an error of input and output.
-        matches!(source.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure))
+        match self.cause() {
+            Some(ErrorCode::SystemIoFailure) => path.parent().is_some_and(longshore_reserve::is_full),
+            cause => cause == Some(ErrorCode::DiskFull),
+        }
+    }
+
+    fn cause(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Write { source, .. } | Self::Open { source, .. } | Self::Read { source, .. } => {
+                source.sqlite_error_code()
+            }
+            _ => None,
+        }
     }
 }
 
@@ -231,6 +250,23 @@ mod tests {
         change("UPDATE meta SET value = 99");
         let error = Ledger::open(&path).err().unwrap();
         assert!(error.to_string().contains("format 99"), "{error}");
+    }
+
+    #[test]
+    fn an_error_of_the_disk_is_no_full_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let failure = |code, path: &Path| LedgerError::Write {
+            path: path.to_owned(),
+            source: rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None),
+        };
+        let path = folder.path().join("ledger.db");
+        let broken = failure(rusqlite::ffi::SQLITE_IOERR_READ, &path);
+        assert!(!broken.is_full_disk_at_opening() && !broken.is_full_disk());
+        let full = failure(rusqlite::ffi::SQLITE_FULL, &path);
+        assert!(full.is_full_disk_at_opening() && full.is_full_disk());
+        // Which has no room at all.
+        let cannot_grow = failure(rusqlite::ffi::SQLITE_IOERR_SHMSIZE, Path::new("/proc/ledger.db"));
+        assert!(cannot_grow.is_full_disk_at_opening() && !cannot_grow.is_full_disk());
     }
 
     #[test]

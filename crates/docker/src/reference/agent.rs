@@ -114,7 +114,12 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     row("gc", "block", "", "What is removed when nobody needs it any more."),
     row("gc.image", "bool", "true", "Removes images that Longshore brought."),
     row("gc.image_delay", "duration", "3m0s", "How long an image stays after its last need; `0s` for not at all."),
-    row("gc.container", "bool", "true", "Removes the containers of ended tasks."),
+    row(
+        "gc.container",
+        "bool",
+        "true",
+        "Removes the containers of ended tasks. With `false` they stay until a person removes them, dangling or not.",
+    ),
     row("gc.dangling_containers", "block", "", "Containers with our mark that no allocation knows."),
     row("gc.dangling_containers.enabled", "bool", "true", "Removes them."),
     row("gc.dangling_containers.dry_run", "bool", "false", "Only tells of them."),

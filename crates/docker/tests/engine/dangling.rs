@@ -7,7 +7,7 @@ use longshore_model::{AllocId, NodeId};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
-use crate::world::{SOON, World, node, now, options, sleeper};
+use crate::world::{SOON, World, node, now, options, script, sleeper};
 
 fn labels(agent: NodeId, alloc: u128) -> Value {
     let alloc = AllocId::from_u128(alloc).to_string();
@@ -106,4 +106,31 @@ async fn what_a_start_left_that_was_cut_off_goes_when_its_ended_allocation_is_fo
     world.restart_driver_with_all_ended_at(Some(now())).await;
     world.forget(&id).await;
     assert_eq!(world.engine.containers().unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ended_ones_that_are_to_be_kept_stay_when_nobody_knows_them_any_more() {
+    let mut options = options();
+    options.gc.container = false;
+    let dangling = &mut options.gc.dangling_containers;
+    dangling.period = GoDuration::milliseconds(100);
+    dangling.creation_grace = GoDuration::milliseconds(500);
+    let mut world = World::with(options).await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, handle) = world.run_task(script(&name, "exit 0")).await;
+    world.end_task(&id, &handle).await;
+    // Never ran, of nobody: its end is the proof that sweeps have come by.
+    let goes = |world: &World, name: &str, alloc: u128, image: &str| {
+        world.engine.create_container(name, image, &["sleep", "1"], &labels(node(), alloc)).unwrap();
+        eventually(SOON, "the sweep", || {
+            let found = world.engine.containers().map_err(|error| error.to_string())?;
+            if found.iter().any(|container| container.name == name) { Err(format!("{found:?}")) } else { Ok(()) }
+        })
+        .unwrap();
+    };
+    goes(&world, "sweep-1", 900, &name);
+    world.restart_driver_with_all_ended_at(Some(now())).await;
+    goes(&world, "sweep-2", 901, &name);
+    let left: Vec<String> = world.engine.containers().unwrap().into_iter().map(|it| it.name).collect();
+    assert_eq!(left, [format!("web-{}", id.alloc)]);
 }

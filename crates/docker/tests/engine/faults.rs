@@ -1,11 +1,12 @@
 //! What goes wrong, told so that it helps, and leaving nothing behind.
 
-use longshore_driver::{Driver as _, ErrorClass, Recovered};
+use longshore_driver::{Driver as _, ErrorClass, PrefetchId, PrefetchRequest, Recovered};
 use longshore_harness::{CountingProxy, Fault, eventually};
+use longshore_model::JobKey;
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
-use crate::world::{SOON, World, script, sleeper};
+use crate::world::{SOON, World, now, script, sleeper};
 
 /// The error of a start that fails, and proof that nothing is left of it once the task is over for good.
 async fn failing(world: &mut World, config: Value) -> (ErrorClass, String) {
@@ -67,6 +68,73 @@ async fn a_start_that_is_called_off_leaves_nothing() {
     }
     world.forget(&id).await;
     world.wait_images(&[]);
+}
+
+/// Whoever called it off looks no more: the answer is there, and nobody takes it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_succeeds_as_it_is_called_off_leaves_nothing() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let id = world.accept(sleeper(&name)).await;
+    let driver = world.driver.clone();
+    let mut start = driver.start(world.request(&id, sleeper(&name)));
+    assert!(tokio::time::timeout(std::time::Duration::ZERO, &mut start).await.is_err());
+    eventually(SOON, "the container to run", || match world.engine.containers() {
+        Ok(containers) if containers.iter().any(|container| container.state == "running") => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+    // The attempt has an inspection left; without a look from us, nothing tells that it is over.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    drop(start);
+    eventually(SOON, "no container", || match world.engine.containers() {
+        Ok(containers) if containers.is_empty() => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .unwrap();
+    world.forget(&id).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn books_that_could_not_be_opened_are_opened_when_what_was_in_their_way_is_gone() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let (id, handle) = world.run_task(sleeper(&name)).await;
+    let state = world.state_folder();
+    let aside = state.with_extension("aside");
+    world.driver.shutdown().await;
+    std::fs::rename(&state, &aside).unwrap();
+    std::fs::write(&state, "in the way").unwrap();
+    world.restart_driver().await;
+    let health = async |healthy: bool| {
+        let found = async {
+            loop {
+                let told = world.driver.fingerprint().await;
+                if told.healthy == healthy && (!healthy || world.driver.images().unwrap().list().await.is_ok()) {
+                    return told.description;
+                }
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(SOON, found).await.unwrap()
+    };
+    assert!(health(false).await.contains("put into its folder"));
+    let wished = PrefetchRequest {
+        id: PrefetchId { job: JobKey::new("default", "job"), version: 1, group: "g".into(), task: "t".into() },
+        config: json!({ "image": name, "image_pull_timeout": "1s" }),
+        expires_at: now().plus(GoDuration::hours(1)),
+    };
+    let why = world.driver.prefetch(wished.clone()).await.unwrap_err().full_text();
+    assert!(why.contains("put into its folder"), "{why}");
+    std::fs::remove_file(&state).unwrap();
+    std::fs::rename(&aside, &state).unwrap();
+    // Long enough for the next try.
+    let patient = PrefetchRequest { config: json!({ "image": name, "image_pull_timeout": "30s" }), ..wished };
+    world.driver.prefetch(patient).await.unwrap();
+    assert_eq!(health(true).await, "Healthy");
+    let holders = world.report(&name).await.unwrap().holders;
+    assert!(holders.iter().any(|holder| holder.id == id.alloc.to_string()), "{holders:?}");
+    world.end_task(&id, &handle).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -139,6 +139,11 @@ impl Node {
         self.driver.restore(known.collect()).await.unwrap();
     }
 
+    /// Where the driver's ledger lies.
+    pub(crate) fn state_folder(&self) -> PathBuf {
+        state_folder(&self.run, self.id)
+    }
+
     pub(crate) async fn accept(&mut self, config: Value) -> TaskId {
         self.accept_after(config, None).await
     }
@@ -283,12 +288,16 @@ fn client(endpoint: &str) -> Client {
     Client::new(endpoint.parse().unwrap())
 }
 
+fn state_folder(run: &Run, id: NodeId) -> PathBuf {
+    PathBuf::from(run.dir()).join(format!("state/{id}"))
+}
+
 fn driver(run: &Run, endpoint: &str, id: NodeId, options: &Options) -> Arc<DockerDriver> {
     let driver = DockerDriver::new(DriverSetup {
         options: options.clone(),
         engine: client(endpoint),
         node: id,
-        state_folder: PathBuf::from(run.dir()).join(format!("state/{id}")),
+        state_folder: state_folder(run, id),
         lock_folder: PathBuf::from(run.dir()).join("locks"),
     });
     Arc::new(driver.unwrap())

@@ -56,7 +56,8 @@ pub(crate) async fn stop(ask: Ask, Path(id): Path<String>) -> Result<Response> {
     if ask.context.server.snapshot().allocation(id).is_none() {
         return Err(ApiError::not_found("allocation not found"));
     }
-    let answer = ask.context.server.stop_allocation(id).await?;
+    let no_shutdown_delay = ask.params.flag("no_shutdown_delay")?.unwrap_or(false);
+    let answer = ask.context.server.stop_allocation(id, no_shutdown_delay).await?;
     let shown = api::AllocStopResponse { eval_id: answer.eval.to_string(), index: answer.index.0 };
     Ok(reply::written_at(reply::json(&ask.params, &shown)?, answer.index))
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use longshore_api as api;
 use longshore_jobs::{Completed, Fault, Invalid};
 use longshore_model::{Job, JobKey, LogIndex};
-use longshore_server::{GroupCounts, JobAnswer, Refusal, RegisterJob, ServerError};
+use longshore_server::{Deregistration, GroupCounts, JobAnswer, Refusal, RegisterJob, ServerError};
 use serde_json::json;
 
 use crate::context::Ask;
@@ -124,11 +124,13 @@ fn answered(ask: &Ask, answer: &JobAnswer, warnings: String) -> Result<Response>
 
 /// `DELETE /v1/job/{job}`.
 pub(crate) async fn deregister(ask: &Ask, key: &JobKey) -> Result<Response> {
-    let purge = ask.params.flag("purge")?.unwrap_or(false);
     ask.params.flag("global")?;
-    ask.params.flag("no_shutdown_delay")?;
-    let eval_priority = eval_priority(ask.params.integer("eval_priority")?.unwrap_or_default())?;
-    let answer = ask.context.server.deregister_job(key.clone(), purge, eval_priority).await?;
+    let how = Deregistration {
+        purge: ask.params.flag("purge")?.unwrap_or(false),
+        no_shutdown_delay: ask.params.flag("no_shutdown_delay")?.unwrap_or(false),
+        eval_priority: eval_priority(ask.params.integer("eval_priority")?.unwrap_or_default())?,
+    };
+    let answer = ask.context.server.deregister_job(key.clone(), how).await?;
     let shown = api::JobDeregisterResponse {
         eval_id: show::id(answer.eval),
         eval_create_index: answer.eval_create_index.0,

@@ -118,7 +118,7 @@ fn transition(wanted: DesiredTransition) -> api::DesiredTransition {
         migrate: said(wanted.migrate),
         reschedule: said(wanted.reschedule),
         force_reschedule: said(wanted.force_reschedule),
-        no_shutdown_delay: None,
+        no_shutdown_delay: said(wanted.no_shutdown_delay),
     }
 }
 

@@ -70,23 +70,64 @@ async fn tasks_end_and_start_again_whatever_their_policy() {
     assert_eq!((unknown_task.status, unknown_task.text().as_str()), (500, expected));
     let unknown = world.put(&format!("/v1/client/allocation/{UNKNOWN}/restart"), &json!({})).await;
     assert_eq!((unknown.status, unknown.text()), (404, format!("Unknown allocation {UNKNOWN:?}")));
-    // Any method will do, and what has ended for good does not come back.
+    // What has ended for good does not come back, and PUT alone will do.
     let id = path.rsplit('/').next().unwrap();
     world.put(&format!("/v1/allocation/{id}/stop"), &json!({})).await.json();
-    let mut index = 0;
-    loop {
-        let answer = world.get(&format!("/v1/allocation/{id}?index={index}&wait=30s")).await;
-        if answer.json()["ClientStatus"] == "complete" {
-            break;
-        }
-        index = answer.index();
-    }
+    until_status(&world, id, "complete").await;
     assert_eq!(world.get(&restart).await.status, 405, "a picture in a web page is no request to restart");
     let over = world.put(&restart, &json!({})).await;
     assert_eq!((over.status, over.text().as_str()), (500, "1 error occurred:\n\t* Task not running\n\n"));
     let over = world.put(&format!("{path}/signal"), &json!({"Signal": "SIGHUP"})).await;
     let expected = "1 error occurred:\n\t* Failed to signal task: httpd, err: Task not running\n\n";
     assert_eq!((over.status, over.text().as_str()), (500, expected));
+    world.close().await;
+}
+
+async fn until_status(world: &World, id: &str, status: &str) -> Value {
+    let mut index = 0;
+    loop {
+        let answer = world.get(&format!("/v1/allocation/{id}?index={index}&wait=30s")).await;
+        if answer.json()["ClientStatus"] == status {
+            return answer.json();
+        }
+        index = answer.index();
+    }
+}
+
+/// Each way, of what runs and of what is waiting for its delay already.
+#[tokio::test]
+async fn an_end_waits_for_no_shutdown_delay_when_a_person_says_so() {
+    let world = World::new().await;
+    let mut job = shop("web");
+    job["TaskGroups"][0]["Count"] = json!(1);
+    job["TaskGroups"][0]["ShutdownDelay"] = json!(3_600_000_000_000_u64);
+    job["TaskGroups"][0]["Tasks"][0]["ShutdownDelay"] = json!(1_800_000_000_000_u64);
+    world.run(&job).await;
+    world.all_run().await;
+    let first = world.allocations("web").await[0]["ID"].as_str().unwrap().to_owned();
+    let transition = world.get(&format!("/v1/allocation/{first}")).await.json()["DesiredTransition"].clone();
+    assert_eq!(transition["NoShutdownDelay"], Value::Null);
+    world.put(&format!("/v1/allocation/{first}/stop?no_shutdown_delay=true"), &json!({})).await.json();
+    let over = until_status(&world, &first, "complete").await;
+    assert_eq!(over["DesiredTransition"]["NoShutdownDelay"], true);
+
+    let next = over["NextAllocation"].as_str().unwrap();
+    until_status(&world, next, "running").await;
+    world.ask("DELETE", "/v1/job/web", Body::empty()).await.json();
+    let told = async {
+        let mut index = 0;
+        loop {
+            let answer = world.get(&format!("/v1/allocation/{next}?index={index}&wait=30s")).await;
+            if answer.json()["DesiredStatus"] == "stop" {
+                return;
+            }
+            index = answer.index();
+        }
+    };
+    told.await;
+    assert_eq!(world.get(&format!("/v1/allocation/{next}")).await.json()["ClientStatus"], "running");
+    world.ask("DELETE", "/v1/job/web?no_shutdown_delay=true", Body::empty()).await.json();
+    until_status(&world, next, "complete").await;
     world.close().await;
 }
 

@@ -98,12 +98,24 @@ fn sign(transaction: &Transaction<'_>, format: u32) -> rusqlite::Result<()> {
 }
 
 fn copy_aside(store: &Connection, file: &Path, found: u32) -> Result<PathBuf, JournalError> {
+    const DOING: &str = "copy, before it is brought up,";
     let copy = file.with_extension(format!("db.format-{found}"));
-    if !copy.exists() {
-        store
-            .execute("VACUUM INTO ?1", [copy.to_string_lossy()])
-            .map_err(|why| JournalError::store("copy, before it is brought up,", file, why))?;
+    if copy.exists() {
+        return Ok(copy);
     }
+    let unfinished = copy.with_extension(format!("format-{found}.unfinished"));
+    let failed = |why| JournalError::io(DOING, file, why);
+    match fs::remove_file(&unfinished) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(failed(why)),
+        _ => {}
+    }
+    store
+        .execute("VACUUM INTO ?1", [unfinished.to_string_lossy()])
+        .map_err(|why| JournalError::store(DOING, file, why))?;
+    // Under its name only when it is whole: the next start takes what it finds there for the copy.
+    let sync = |path: &Path| File::open(path).and_then(|file| file.sync_all());
+    sync(&unfinished).and_then(|()| fs::rename(&unfinished, &copy)).map_err(failed)?;
+    copy.parent().map_or(Ok(()), sync).map_err(failed)?;
     Ok(copy)
 }
 
@@ -139,6 +151,33 @@ mod tests {
         let version: u32 = copy.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         let entries: u32 = copy.query_row("SELECT count(*) FROM entries", (), |row| row.get(0)).unwrap();
         assert_eq!((version, entries), (1, 1));
+    }
+
+    #[test]
+    fn a_copy_that_was_cut_short_is_taken_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("journal.db");
+        let mut store = Connection::open(&file).unwrap();
+        prepare(&mut store, &file, 1, UPGRADES).unwrap();
+        for index in 1..=400 {
+            store.execute("INSERT INTO entries VALUES (?1, 0, zeroblob(1000))", [index]).unwrap();
+        }
+        drop(store);
+        let good = fs::read(&file).unwrap();
+        let mut bytes = good.clone();
+        let half = bytes.len() / 2;
+        bytes[half..].fill(0xff);
+        fs::write(&file, bytes).unwrap();
+        let mut store = Connection::open(&file).unwrap();
+        prepare(&mut store, &file, 2, TO_TWO).unwrap_err();
+        drop(store);
+
+        fs::write(&file, good).unwrap();
+        let mut store = Connection::open(&file).unwrap();
+        prepare(&mut store, &file, 2, TO_TWO).unwrap();
+        let copy = Connection::open(folder.path().join("journal.db.format-1")).unwrap();
+        let entries: u32 = copy.query_row("SELECT count(*) FROM entries", (), |row| row.get(0)).unwrap();
+        assert_eq!(entries, 400);
     }
 
     #[test]

@@ -105,6 +105,7 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<(Opened, Store), Journa
         // Nothing was let go of yet: the entries alone make the whole state.
         Err(why @ JournalError::NoGoodSnapshot { .. }) if begins_with_the_first(&store, &file)? => {
             tracing::error!(%why, "every entry is read instead");
+            snapshots.set_all_aside()?;
             None
         }
         newest => newest?,
@@ -124,7 +125,9 @@ fn open(folder: &Path, pages_max: Option<u32>) -> Result<(Opened, Store), Journa
         prune_up_to: LogIndex::default(),
         broken: None,
         dirty: true,
+        folding_failed: false,
         reserve,
+        idle: writer::IDLE,
     };
     let writer = thread::Builder::new()
         .name("journal".to_owned())

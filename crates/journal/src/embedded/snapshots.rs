@@ -1,6 +1,8 @@
 //! Snapshots are files of their own beside the journal's, so that writing a large one holds up no append.
 //!
-//! A file is `snapshot-<index>.image`: a head of 28 bytes (mark, format, checksum, index, length), then the bytes.
+//! A file is `snapshot-<index>.image`: a head of 28 bytes (mark, format, checksum, index, length), then the bytes. One
+//! that was found damaged, and that something else could take the place of, is kept as `….image.damaged` for people to
+//! look at: it counts as none, and one of the same index can be written anew.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -35,12 +37,16 @@ impl SnapshotFolder {
 
     /// The newest one that is whole. An older one takes the place of a damaged one: its entries are still there.
     pub(super) fn newest(&self) -> Result<Option<Snapshot>, JournalError> {
-        let mut first_failure = None;
+        let (mut first_failure, mut damaged) = (None, Vec::new());
         for index in self.indexes()?.into_iter().rev() {
             match self.read(index) {
-                Ok(snapshot) => return Ok(Some(snapshot)),
+                Ok(snapshot) => {
+                    self.set_aside(&damaged)?;
+                    return Ok(Some(snapshot));
+                }
                 Err(why @ JournalError::DamagedFile { .. }) => {
                     tracing::error!(%why, "snapshot is damaged; an older one and more entries are read instead");
+                    damaged.push(index);
                     first_failure.get_or_insert(why);
                 }
                 Err(why) => return Err(why),
@@ -50,6 +56,20 @@ impl SnapshotFolder {
             Some(newest) => Err(JournalError::NoGoodSnapshot { folder: self.folder.clone(), newest: Box::new(newest) }),
             None => Ok(None),
         }
+    }
+
+    /// For one that needs none of them: all are damaged, and every entry is there.
+    pub(super) fn set_all_aside(&self) -> Result<(), JournalError> {
+        self.set_aside(&self.indexes()?)
+    }
+
+    fn set_aside(&self, damaged: &[LogIndex]) -> Result<(), JournalError> {
+        for index in damaged {
+            let path = self.path(*index);
+            fs::rename(&path, path.with_extension("image.damaged"))
+                .map_err(|why| JournalError::io("set aside the damaged snapshot", path, why))?;
+        }
+        Ok(())
     }
 
     /// Durable when it returns; older ones than the newest two are gone. Returns the index up to which no kept

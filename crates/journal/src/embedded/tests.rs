@@ -120,8 +120,29 @@ async fn two_snapshots_stay_with_what_the_older_one_needs() {
     fs::write(&newest, bytes).unwrap();
     assert_eq!(indexes(reopened(folder.path())), (Some(1_200), (1_201..=1_500).collect()));
 
-    // With both damaged nothing is made up.
+    // A damaged one counts for nothing: it is written anew, and the older one with its entries is kept beside it.
+    let opened = reopened(folder.path());
+    assert_eq!(opened.snapshot.as_ref().unwrap().index.0, 1_200);
+    opened.journal.save_snapshot(snapshot(1_400)).await.unwrap();
+    closed(opened).await;
+    assert_eq!(indexes(reopened(folder.path())), (Some(1_400), (1_401..=1_500).collect()));
+    fs::write(&newest, "nonsense").unwrap();
+    let opened = reopened(folder.path());
+    assert_eq!(opened.snapshot.as_ref().unwrap().index.0, 1_200);
+    opened.journal.save_snapshot(snapshot(1_500)).await.unwrap();
+    closed(opened).await;
+    fs::write(folder.path().join("snapshot-00000000000000001500.image"), "nonsense").unwrap();
+    assert_eq!(indexes(reopened(folder.path())), (Some(1_200), (1_201..=1_500).collect()));
+    let opened = reopened(folder.path());
+    opened.journal.save_snapshot(snapshot(1_400)).await.unwrap();
+    closed(opened).await;
+
+    // With both damaged nothing is made up, however often it is tried.
     fs::write(folder.path().join("snapshot-00000000000000001200.image"), "nonsense").unwrap();
+    let mut bytes = fs::read(&newest).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&newest, bytes).unwrap();
+    assert!(EmbeddedJournal::open(folder.path()).is_err());
     let why = match EmbeddedJournal::open(folder.path()) {
         Err(why) => why.to_string().replace(&folder.path().to_string_lossy().into_owned(), "/data"),
         Ok(_) => "it opened".to_owned(),
@@ -273,4 +294,37 @@ async fn after_a_failure_of_the_store_nothing_more_is_taken() {
     assert!(matches!(why, JournalError::Broken { .. }), "{why}");
     drop((opened, store));
     assert_eq!(indexes(reopened(folder.path())), (None, vec![1]));
+}
+
+/// The disk was full, and has room again when nobody appends any more.
+#[test]
+fn what_could_not_be_tidied_up_is_tidied_up_without_another_append() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join(FILE);
+    let in_the_way = folder.path().join(RESERVE);
+    fs::create_dir(&in_the_way).unwrap();
+    let (commands, inbox) = mpsc::channel();
+    let writer = Writer {
+        store: Arc::new(Mutex::new(open_store(folder.path(), &file, None).unwrap())),
+        file,
+        last: LogIndex::default(),
+        commands: inbox,
+        prune_up_to: LogIndex::default(),
+        broken: None,
+        dirty: true,
+        folding_failed: false,
+        reserve: Reserve::at(&in_the_way, RESERVE_BYTES),
+        idle: std::time::Duration::from_millis(2),
+    };
+    let writer = thread::spawn(move || writer.run());
+    // Many times the pause after which it was tried in vain.
+    thread::sleep(std::time::Duration::from_millis(300));
+    fs::remove_dir(&in_the_way).unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    while fs::metadata(&in_the_way).map_or(0, |about| about.len()) < RESERVE_BYTES {
+        assert!(std::time::Instant::now() < deadline, "the reserve was not made whole again");
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    drop(commands);
+    writer.join().unwrap();
 }

@@ -19,7 +19,10 @@ const GROUP_ENTRIES: usize = 8_192;
 const GROUP_BYTES: usize = 16 << 20;
 /// Entries let go of in one commit: short enough for an append that comes meanwhile.
 const PRUNE_PIECE: u32 = 500;
-const IDLE: Duration = Duration::from_secs(2);
+/// How long nothing comes before tidying up begins.
+pub(super) const IDLE: Duration = Duration::from_secs(2);
+/// What could not be tidied up, for want of room on the disk, say, is tried again after so many times that.
+const IDLE_AFTER_A_FAILURE: u32 = 15;
 
 pub(super) type Reply = oneshot::Sender<Result<(), JournalError>>;
 
@@ -48,8 +51,12 @@ pub(super) struct Writer {
     pub broken: Option<String>,
     /// Whether the write-ahead log has anything to fold back.
     pub dirty: bool,
+    /// The last try to fold it back failed.
+    pub folding_failed: bool,
     /// Given up when the disk is full.
     pub reserve: Reserve,
+    /// See [`IDLE`].
+    pub idle: Duration,
 }
 
 impl Writer {
@@ -85,8 +92,11 @@ impl Writer {
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             });
         }
-        if self.dirty {
-            return self.commands.recv_timeout(IDLE);
+        if self.dirty && !self.folding_failed {
+            return self.commands.recv_timeout(self.idle);
+        }
+        if self.dirty || !self.reserve.is_settled() {
+            return self.commands.recv_timeout(self.idle * IDLE_AFTER_A_FAILURE);
         }
         self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected)
     }
@@ -162,8 +172,8 @@ impl Writer {
     }
 
     fn fold_back(&mut self) {
-        self.dirty = false;
         let folded = locked(&self.store).query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()));
+        (self.dirty, self.folding_failed) = (folded.is_err(), folded.is_err());
         if let Err(why) = folded {
             tracing::warn!(%why, "the write-ahead log stays until the next tidying");
         }

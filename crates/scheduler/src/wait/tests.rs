@@ -204,7 +204,8 @@ fn a_stopped_job_and_a_newer_version_end_the_wish() {
     assert_eq!(wishing[0].wishes[0].images, ["web:3"]);
     assert!(world.state.node_allocations_index(node(1).id) > asked, "the node hears of it");
     let asked = world.state.node_allocations_index(node(1).id);
-    let stop = JobChange::Deregister { key: third.key.clone(), purge: false, evaluation: None };
+    let stop =
+        JobChange::Deregister { key: third.key.clone(), purge: false, no_shutdown_delay: false, evaluation: None };
     world.change(Change::Job(Box::new(stop)));
     let outcome = world.settle(&third);
     assert_eq!(outcome.plan.stops.len(), 1, "a stop waits for nothing");

@@ -90,7 +90,7 @@ fn purge(state: &State, key: JobKey, seen: LogIndex) -> Option<Change> {
     if open || job.status != JobStatus::Dead || job.modify_index > seen {
         return None;
     }
-    Some(Change::Job(Box::new(JobChange::Deregister { key, purge: true, evaluation: None })))
+    Some(Change::Job(Box::new(JobChange::Deregister { key, purge: true, no_shutdown_delay: false, evaluation: None })))
 }
 
 fn changes(garbage: Garbage) -> Vec<Change> {

@@ -60,7 +60,8 @@ mod tests {
         world.stop(&web);
         world.settle(&web);
         assert_eq!(looks(&world), 1, "stopped, and not ended yet");
-        let purge = JobChange::Deregister { key: web.key.clone(), purge: true, evaluation: None };
+        let purge =
+            JobChange::Deregister { key: web.key.clone(), purge: true, no_shutdown_delay: false, evaluation: None };
         world.change(Change::Job(Box::new(purge)));
         assert_eq!(looks(&world), 1, "the node may be lost before it has ended");
         world.report(&alloc, ClientStatus::Complete, None);

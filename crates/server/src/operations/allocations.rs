@@ -9,8 +9,9 @@ use crate::clock::SystemIds;
 use crate::error::ServerError;
 
 impl Server {
-    /// Stops an allocation; its job gets another one in its place.
-    pub async fn stop_allocation(&self, id: AllocId) -> Result<EvalAnswer, ServerError> {
+    /// Stops an allocation; its job gets another one in its place. With `no_shutdown_delay` its end waits for none of its
+    /// group's and tasks'.
+    pub async fn stop_allocation(&self, id: AllocId, no_shutdown_delay: bool) -> Result<EvalAnswer, ServerError> {
         let written = self
             .proposer()
             .propose(move |state, now| {
@@ -20,7 +21,9 @@ impl Server {
                 let mut evaluation =
                     Evaluation::pending(eval, alloc.job.clone(), job.kind, job.priority, Trigger::AllocStop, now);
                 evaluation.job_modify_index = job.job_modify_index;
-                let transition = DesiredTransition { migrate: true, ..alloc.desired_transition };
+                let before = alloc.desired_transition;
+                let no_shutdown_delay = no_shutdown_delay || before.no_shutdown_delay;
+                let transition = DesiredTransition { migrate: true, no_shutdown_delay, ..before };
                 let change = AllocationChange::Transition {
                     transitions: BTreeMap::from([(id, transition)]),
                     evaluations: vec![evaluation],

@@ -22,6 +22,17 @@ pub struct RegisterJob {
     pub kept_counts: Option<GroupCounts>,
 }
 
+/// How a job is stopped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Deregistration {
+    /// It is forgotten as well.
+    pub purge: bool,
+    /// The end of its allocations, also of those that are ending already, waits for no shutdown delay.
+    pub no_shutdown_delay: bool,
+    /// Instead of the job's own.
+    pub eval_priority: Option<u8>,
+}
+
 /// How many allocations the groups of a job want, by name; none for a job that is stopped or not there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupCounts(BTreeMap<String, u32>);
@@ -69,13 +80,9 @@ impl Server {
         .await
     }
 
-    /// Stops a job, and forgets it with `purge`. An unknown one changes nothing.
-    pub async fn deregister_job(
-        &self,
-        key: JobKey,
-        purge: bool,
-        eval_priority: Option<u8>,
-    ) -> Result<JobAnswer, ServerError> {
+    /// Stops a job. An unknown one changes nothing.
+    pub async fn deregister_job(&self, key: JobKey, how: Deregistration) -> Result<JobAnswer, ServerError> {
+        let Deregistration { purge, no_shutdown_delay, eval_priority } = how;
         self.change_job(move |state, now| {
             let Some(job) = state.job(&key) else { return Ok(None) };
             let changes = purge || !job.stop;
@@ -85,7 +92,7 @@ impl Server {
             // Nomad's evaluations of this trigger have this type for every job.
             let kind = JobType::Service;
             let evaluation = Evaluation::pending(id, key.clone(), kind, priority, Trigger::JobDeregister, now);
-            let change = JobChange::Deregister { key, purge, evaluation: Some(evaluation) };
+            let change = JobChange::Deregister { key, purge, no_shutdown_delay, evaluation: Some(evaluation) };
             Ok(Some(Registration { change: Change::Job(Box::new(change)), eval: id, job_modify_index }))
         })
         .await

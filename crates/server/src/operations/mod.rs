@@ -9,7 +9,7 @@ mod planning;
 use longshore_model::{EvalId, LogIndex};
 
 pub use deployments::DeploymentAnswer;
-pub use jobs::{GroupCounts, JobAnswer, RegisterJob};
+pub use jobs::{Deregistration, GroupCounts, JobAnswer, RegisterJob};
 pub use nodes::NodeAnswer;
 pub use planning::PlannedJob;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use longshore_journal::MemoryJournal;
 use longshore_link::{LinkError, ServerLink};
 use longshore_model::*;
-use longshore_server::{HeartbeatConfig, RegisterJob, Server, ServerConfig, ServerError};
+use longshore_server::{Deregistration, HeartbeatConfig, RegisterJob, Server, ServerConfig, ServerError};
 use longshore_values::GoDuration;
 
 use crate::fixtures::{changed, image, job, node};
@@ -54,7 +54,7 @@ async fn room_that_a_stopped_job_leaves_is_taken() {
         state.evaluations_of_job(&second.key).any(|evaluation| evaluation.status == EvalStatus::Blocked)
     })
     .await;
-    let answer = server.deregister_job(first.key.clone(), false, None).await.unwrap();
+    let answer = server.deregister_job(first.key.clone(), Deregistration::default()).await.unwrap();
     let state =
         eventually(&server, "the second job", |state| deployment_is(state, &second, 0, DeploymentStatus::Successful))
             .await;
@@ -169,7 +169,7 @@ async fn a_stopped_allocation_gets_a_successor() {
         eventually(&server, "the deployment", |state| deployment_is(state, &web, 0, DeploymentStatus::Successful))
             .await;
     let stopped = live(&state, &web)[0].clone();
-    let answer = server.stop_allocation(stopped.id).await.unwrap();
+    let answer = server.stop_allocation(stopped.id, true).await.unwrap();
     let state = eventually(&server, "the successor", |state| {
         state.allocation(stopped.id).unwrap().next_alloc.is_some()
             && live(state, &web).iter().filter(|alloc| alloc.client_status == ClientStatus::Running).count() == 2
@@ -177,6 +177,7 @@ async fn a_stopped_allocation_gets_a_successor() {
     .await;
     let old = state.allocation(stopped.id).unwrap();
     assert_eq!(old.desired_description, "alloc is being migrated");
+    assert!(old.desired_transition.no_shutdown_delay, "the node is told so with the stop");
     let successor = state.allocation(old.next_alloc.unwrap()).unwrap();
     assert_eq!(successor.name, old.name);
     assert_eq!(state.evaluation(answer.eval).unwrap().triggered_by, Trigger::AllocStop);
@@ -192,7 +193,7 @@ async fn what_has_ended_is_forgotten_on_demand_and_nothing_else() {
         register(&server, job).await;
         eventually(&server, "the deployment", |state| deployment_is(state, job, 0, DeploymentStatus::Successful)).await;
     }
-    server.deregister_job(goes.key.clone(), false, None).await.unwrap();
+    server.deregister_job(goes.key.clone(), Deregistration::default()).await.unwrap();
     eventually(&server, "the stopped job's end", |state| {
         state.allocations_of_job(&goes.key).all(|alloc| alloc.client_status == ClientStatus::Complete)
             && state.evaluations_of_job(&goes.key).all(|evaluation| evaluation.status.is_terminal())

@@ -1,7 +1,7 @@
 //! What clients ask, and how they are refused.
 
 use longshore_model::*;
-use longshore_server::{GroupCounts, Refusal, RegisterJob, Server, ServerError};
+use longshore_server::{Deregistration, GroupCounts, Refusal, RegisterJob, Server, ServerError};
 
 use crate::fixtures::{changed, image, job, node};
 use crate::world::*;
@@ -62,7 +62,7 @@ async fn counts_are_kept_as_they_are_when_it_is_decided() {
     assert_eq!(now.count("web"), Some(5));
     assert_eq!(server.snapshot().job(&job("web", 2).key).unwrap().version, 1);
     server.register_job(wish(now)).await.unwrap();
-    server.deregister_job(job("web", 2).key, false, None).await.unwrap();
+    server.deregister_job(job("web", 2).key, Deregistration::default()).await.unwrap();
     assert_eq!(GroupCounts::of(&server.snapshot(), &job("web", 2).key), GroupCounts::default(), "stopped: none");
     server.shutdown().await;
 }
@@ -98,13 +98,22 @@ async fn a_job_goes_back_to_an_earlier_version() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_what_is_not_there_changes_nothing() {
     let server = server().await;
-    let answer = server.deregister_job(JobKey::new("default", "none"), true, None).await.unwrap();
+    let answer = server
+        .deregister_job(JobKey::new("default", "none"), Deregistration { purge: true, ..Deregistration::default() })
+        .await
+        .unwrap();
     assert_eq!((answer.eval, answer.job_modify_index), (None, LogIndex(0)));
     assert_eq!(server.snapshot().index(), LogIndex(1), "nothing beyond the entry that founds the journal");
 
     let web = job("web", 1);
     register(&server, &web).await;
-    let answer = server.deregister_job(web.key.clone(), true, Some(70)).await.unwrap();
+    let answer = server
+        .deregister_job(
+            web.key.clone(),
+            Deregistration { purge: true, eval_priority: Some(70), ..Deregistration::default() },
+        )
+        .await
+        .unwrap();
     let state = eventually(&server, "the last look at the job", |state| {
         state.evaluation(answer.eval.unwrap()).is_some_and(|evaluation| evaluation.status.is_terminal())
     })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore_journal::MemoryJournal;
 use longshore_model::*;
-use longshore_server::{Server, ServerConfig};
+use longshore_server::{Deregistration, Server, ServerConfig};
 use longshore_state::State;
 
 use crate::fixtures::{job, node};
@@ -52,7 +52,7 @@ async fn many_jobs_on_few_nodes_never_overfill_one() {
     .await;
     let (have, wait): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| live(&state, job).len() == 1);
     for job in have.iter().take(wait.len()) {
-        server.deregister_job(job.key.clone(), false, None).await.unwrap();
+        server.deregister_job(job.key.clone(), Deregistration::default()).await.unwrap();
     }
     let state = eventually(&server, "those that waited", |state| {
         assert_eq!(overfilled(state), Vec::<String>::new());

@@ -1,6 +1,7 @@
 //! Updates to another image: nothing is stopped before a node has it.
 
 use longshore_model::*;
+use longshore_server::Deregistration;
 use longshore_values::GoDuration;
 
 use crate::fixtures::{changed, image, job, node};
@@ -50,7 +51,7 @@ async fn a_stop_waits_for_no_image() {
     };
     let state = eventually(&server, "the wish", waits).await;
     assert_eq!(live(&state, &web).iter().map(|alloc| alloc.id).collect::<Vec<_>>(), before);
-    server.deregister_job(web.key.clone(), false, None).await.unwrap();
+    server.deregister_job(web.key.clone(), Deregistration::default()).await.unwrap();
     let state = eventually(&server, "the end", |state| live(state, &web).is_empty()).await;
     assert_eq!(state.latest_deployment(&web.key).unwrap().status, DeploymentStatus::Cancelled);
     assert_eq!(state.deployments_wishing(node(1).id).count(), 0);

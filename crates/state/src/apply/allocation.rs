@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use longshore_model::{AllocDeploymentStatus, Allocation, AllocationReport, ClientStatus};
+use longshore_model::{AllocDeploymentStatus, Allocation, AllocationReport, ClientStatus, DesiredTransition, JobKey};
 
 use super::Step;
 use super::evaluation::drop_from;
@@ -18,14 +18,32 @@ impl State {
             AllocationChange::Transition { transitions, evaluations } => {
                 for (id, transition) in transitions {
                     let Some(known) = self.allocations.get(&id) else { continue };
-                    let mut alloc = Allocation::clone(known);
-                    alloc.desired_transition = transition;
-                    alloc.modify_index = step.index;
-                    alloc.modify_time = step.now;
-                    self.put_allocation(step, alloc);
+                    let alloc = Allocation::clone(known);
+                    self.put_transition(step, alloc, transition);
                 }
                 self.put_evaluations(step, evaluations);
             }
+        }
+    }
+
+    fn put_transition(&mut self, step: &mut Step, mut alloc: Allocation, transition: DesiredTransition) {
+        // The one part of it that is the node's to heed, also when it has been told to stop before.
+        if alloc.desired_transition.no_shutdown_delay != transition.no_shutdown_delay {
+            alloc.alloc_modify_index = step.index;
+        }
+        alloc.desired_transition = transition;
+        alloc.modify_index = step.index;
+        alloc.modify_time = step.now;
+        self.put_allocation(step, alloc);
+    }
+
+    /// The end of a job's allocations waits for no shutdown delay, whenever it comes.
+    pub(super) fn skip_shutdown_delays(&mut self, step: &mut Step, job: &JobKey) {
+        let of_job = self.allocations_of_job(job).filter(|alloc| !alloc.client_status.is_terminal());
+        let waiting: Vec<_> = of_job.filter(|alloc| !alloc.desired_transition.no_shutdown_delay).cloned().collect();
+        for alloc in waiting {
+            let transition = DesiredTransition { no_shutdown_delay: true, ..alloc.desired_transition };
+            self.put_transition(step, Allocation::clone(&alloc), transition);
         }
     }
 

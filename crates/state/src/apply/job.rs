@@ -14,7 +14,12 @@ impl State {
     pub(super) fn apply_job(&mut self, step: &mut Step, change: JobChange) {
         match change {
             JobChange::Register { job, evaluation } => self.register(step, &job, evaluation),
-            JobChange::Deregister { key, purge, evaluation } => self.deregister(step, &key, purge, evaluation),
+            JobChange::Deregister { key, purge, no_shutdown_delay, evaluation } => {
+                if no_shutdown_delay {
+                    self.skip_shutdown_delays(step, &key);
+                }
+                self.deregister(step, &key, purge, evaluation);
+            }
             JobChange::Stability { key, version, stable } => self.set_stable(step, &key, version, stable),
         }
     }

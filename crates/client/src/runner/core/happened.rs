@@ -172,6 +172,8 @@ impl Core {
             Ok(Recovered::Gone) => "the task was not there any more when the agent came back".to_owned(),
             Err(why) => why,
         };
+        // A restart that a person had asked for comes to no more than this.
+        task.restart_asked = false;
         // Nobody knows how it ended (after a start of the machine, say): it is started again, whatever its policy.
         events::push(&mut task.state, events::failed_restoring(now, &lost));
         if task.kill_at.is_some() {

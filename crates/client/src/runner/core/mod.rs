@@ -347,9 +347,17 @@ impl Core {
         self.task_spec(name).map_or(GoDuration::ZERO, |spec| spec.kill_timeout).min(self.max_kill_timeout)
     }
 
+    /// Its end waits for no delay: an agent that ends has no time for them, or a person has asked for none.
+    fn ends_at_once(&self) -> bool {
+        self.record
+            .stop
+            .is_some_and(|stop| stop.cause == StopCause::Shutdown || self.alloc.desired_transition.no_shutdown_delay)
+    }
+
     /// When the tasks of a stopping allocation are told to end.
     fn stop_due_at(&self, stop: StopOrder) -> Timestamp {
         match stop.cause {
+            StopCause::Server if self.ends_at_once() => stop.at,
             StopCause::Server => stop.at.plus(self.group.shutdown_delay.unwrap_or(GoDuration::ZERO)),
             StopCause::NotListed | StopCause::Shutdown => stop.at,
         }
@@ -357,7 +365,7 @@ impl Core {
 
     /// When a task that is to end is told so.
     fn kill_due_at(&self, name: &str, kill_at: Timestamp) -> Timestamp {
-        if self.record.stop.is_some_and(|stop| stop.cause == StopCause::Shutdown) {
+        if self.ends_at_once() {
             return kill_at;
         }
         kill_at.plus(self.task_spec(name).map_or(GoDuration::ZERO, |spec| spec.shutdown_delay))

@@ -44,6 +44,7 @@ impl Core {
         let mut names = lifecycle::end_now(&members);
         // An agent that ends waits for nobody's last words, and nothing that has not started yet starts any more.
         let at_once = self.record.stop.is_some_and(|stop| stop.cause == StopCause::Shutdown);
+        let no_delay = self.ends_at_once();
         let never_started = self.tasks.values().all(|task| task.attempt == 0);
         for member in &members {
             let waits = self.tasks.get(member.name).is_some_and(|task| task.stage == Stage::Waiting);
@@ -67,7 +68,7 @@ impl Core {
                 EndCause::LeaderDead => events::push(&mut task.state, events::leader_dead(now)),
                 EndCause::MainTasksDead => events::push(&mut task.state, events::main_dead(now)),
             }
-            if !delay.is_zero() && !at_once && matches!(task.stage, Stage::Running { .. }) {
+            if !delay.is_zero() && !no_delay && matches!(task.stage, Stage::Running { .. }) {
                 events::push(&mut task.state, events::waiting_for_shutdown_delay(now, delay));
             }
             self.save_task(&name);

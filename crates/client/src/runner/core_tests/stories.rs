@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use longshore_driver::{ExitResult, Started, TaskHandle, TaskId};
+use longshore_driver::{ExitResult, Recovered, Started, TaskHandle, TaskId};
 use longshore_model::{
     Allocation, DeploymentId, DesiredStatus, HealthCheck, Lifecycle, LifecycleHook, Task, TaskPhase, Timestamp,
     UpdatePolicy,
@@ -114,6 +114,21 @@ impl Story {
         let mut alloc = Allocation::clone(self.core.alloc());
         alloc.desired_status = DesiredStatus::Stop;
         self.happen(Event::Newer(Arc::new(alloc)));
+    }
+
+    /// The agent comes back and finds nothing that ran.
+    fn machine_starts_anew(&mut self) {
+        self.line("the machine starts anew".to_owned());
+        let names: Vec<_> = self.core.group().tasks.iter().map(|task| task.name.clone()).collect();
+        let of = |core: &Core, name: &String| (name.clone(), core.task_record(name).unwrap().clone());
+        let tasks: BTreeMap<_, _> = names.iter().map(|name| of(&self.core, name)).collect();
+        let (alloc, group) = (Arc::clone(self.core.alloc()), self.core.group().clone());
+        self.core = Core::new(alloc, group, self.core.record().clone(), tasks, GoDuration::seconds(30), true);
+        self.begin();
+        for task in names {
+            let attempt = self.core.task_record(&task).unwrap().attempt;
+            self.happen(Event::Recovered { task, attempt, result: Ok(Recovered::Gone) });
+        }
     }
 
     fn told(&self) -> String {
@@ -258,6 +273,28 @@ fn delays_before_the_end() {
     Terminated: Exit Code: 0
     Killed: Task successfully killed
     ");
+
+    // Nor are they waited for any longer when a person says so, while they are or before they begin.
+    let at_once = |after: i64| {
+        let mut story = Story::new(alloc.clone());
+        story.begin();
+        story.until(1);
+        if after > 0 {
+            story.stop();
+            story.until(after);
+        }
+        let mut newer = Allocation::clone(story.core.alloc());
+        newer.desired_transition.no_shutdown_delay = true;
+        story.happen(Event::Newer(Arc::new(newer)));
+        if after == 0 {
+            story.stop();
+        }
+        story.until(60);
+        story.told().lines().last().unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(at_once(0), "1 forget, ended at 1");
+    assert_eq!(at_once(4), "4 forget, ended at 4");
+    assert_eq!(at_once(13), "13 forget, ended at 13");
 
     // An agent that ends waits for none of them.
     let mut story = Story::new(alloc);
@@ -480,5 +517,25 @@ fn a_person_has_tasks_end_and_start_again() {
     Restart Signaled: User requested restart
     Terminated: Exit Code: 137
     Killed: Task successfully killed
+    ");
+}
+
+/// Asked for just before agent and machine died: the start that follows is what was asked for.
+#[test]
+fn a_restart_that_was_asked_for_is_not_done_twice_when_the_task_is_lost() {
+    let mut story = story(vec![testing::task("web")]);
+    story.deaf.push("web".to_owned());
+    story.begin();
+    story.until(3);
+    story.happen(Event::Restart { tasks: vec!["web".to_owned()] });
+    story.deaf.clear();
+    story.machine_starts_anew();
+    story.until(10);
+    insta::assert_snapshot!(story.told(), @r"
+    0 start web (1)
+    3 stop web within 5s
+    3 the machine starts anew
+    3 remove web
+    3 start web (2)
     ");
 }

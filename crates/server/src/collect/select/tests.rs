@@ -113,7 +113,7 @@ fn what_a_batch_job_has_done_is_remembered_with_it() {
 fn a_purged_job_leaves_what_then_goes() {
     let web = job("web", 1);
     let mut world = running(&web);
-    let purge = JobChange::Deregister { key: web.key.clone(), purge: true, evaluation: None };
+    let purge = JobChange::Deregister { key: web.key.clone(), purge: true, no_shutdown_delay: false, evaluation: None };
     world.change(Change::Job(Box::new(purge)));
     world.settle(&web);
     end_all(&mut world, &web, ClientStatus::Complete);
