@@ -12,6 +12,7 @@ mod crashes;
 mod dangling;
 mod delays;
 mod examples;
+mod exec;
 mod foreign;
 mod full_disk;
 mod holds;

@@ -17,6 +17,7 @@ mod deployment;
 mod diff;
 mod empty;
 mod evaluation;
+mod exec;
 mod group;
 mod images;
 mod job;
@@ -63,6 +64,9 @@ pub use deployment::{
 };
 pub use diff::{FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff};
 pub use evaluation::{Evaluation, EvaluationStub};
+pub use exec::{
+    ExecHandshake, ExecStreamingData, ExecStreamingInput, ExecStreamingOutput, ExecStreamingResult, TerminalSize,
+};
 pub use group::{
     Consul, DisconnectStrategy, EphemeralDisk, MigrateStrategy, ReschedulePolicy, RestartPolicy, ScalingPolicy,
     TaskGroup, UpdateStrategy,

@@ -73,6 +73,7 @@ pub const ROUTES: &[Route] = &[
     get("/v1/client/fs/readat/{alloc}"),
     get("/v1/client/fs/stream/{alloc}"),
     get("/v1/client/allocation/{alloc}/stats"),
+    get("/v1/client/allocation/{alloc}/exec"),
     write("/v1/client/allocation/{alloc}/restart"),
     write("/v1/client/allocation/{alloc}/signal"),
     get("/v1/client/stats"),

@@ -7,14 +7,21 @@ use base64::Engine;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::http::uri::InvalidUri;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use longshore_values::{Secret, system_words};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use tokio_tungstenite::tungstenite::Error as WebSocketError;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::{WebSocketStream, client_async};
 
 /// Why there is no answer, or none that can be used.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +53,12 @@ pub(crate) enum ClientError {
         #[source]
         source: hyper::http::Error,
     },
+    #[error("{url:?}: {source}")]
+    WebSocket {
+        url: String,
+        #[source]
+        source: Box<WebSocketError>,
+    },
     #[error("Unexpected response code: {} ({})", .code.as_u16(), .text)]
     Status { code: StatusCode, text: String },
     #[error("{url:?} answered what is not understood here: {source}")]
@@ -68,6 +81,7 @@ impl ClientError {
             | Self::Connect { .. }
             | Self::Exchange { .. }
             | Self::Request { .. }
+            | Self::WebSocket { .. }
             | Self::Shape { .. }
             | Self::Encode(_) => None,
         }
@@ -83,6 +97,7 @@ impl ClientError {
             | Self::NoTls { .. }
             | Self::Exchange { .. }
             | Self::Request { .. }
+            | Self::WebSocket { .. }
             | Self::Status { .. }
             | Self::Shape { .. }
             | Self::Encode(_) => None,
@@ -114,6 +129,13 @@ impl fmt::Debug for Client {
         f.debug_struct("Client").field("address", &self.address).finish_non_exhaustive()
     }
 }
+
+/// A connection to an agent, whatever it goes over.
+pub(crate) trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+pub(crate) type WebSocket = WebSocketStream<Box<dyn Connection>>;
 
 /// An answer with the index of what it shows.
 #[derive(Debug, Clone)]
@@ -217,6 +239,55 @@ impl Client {
     /// An answer whose body comes piece by piece.
     pub(crate) async fn stream(&self, path: &str, query: &[(&str, &str)]) -> Result<Response<Incoming>, ClientError> {
         self.send(Method::GET, path, query, None).await
+    }
+
+    /// A WebSocket.
+    pub(crate) async fn web_socket(&self, path: &str, query: &[(&str, &str)]) -> Result<WebSocket, ClientError> {
+        let target = self.target(path, query);
+        let (verb, url) = ("Get".to_owned(), format!("{}{target}", self.address));
+        let refused = |source| ClientError::Request { method: "Get".to_owned(), url: url.clone(), source };
+        let plain = self.request(Method::GET, &target, None).map_err(refused)?;
+        let mut request = Request::builder().uri(&target).body(()).map_err(refused)?;
+        *request.headers_mut() = plain.headers().clone();
+        let headers = [
+            (CONNECTION, "Upgrade".to_owned()),
+            (UPGRADE, "websocket".to_owned()),
+            (SEC_WEBSOCKET_VERSION, "13".to_owned()),
+            (SEC_WEBSOCKET_KEY, generate_key()),
+        ];
+        for (name, value) in headers {
+            let value = HeaderValue::try_from(value).map_err(|why| refused(why.into()))?;
+            request.headers_mut().insert(name, value);
+        }
+        // Only its path and query are sent; its host says that no TLS is meant.
+        let uri = format!("ws://agent{target}").parse().map_err(|why: InvalidUri| refused(why.into()))?;
+        *request.uri_mut() = uri;
+        let stream: Box<dyn Connection> = match &self.endpoint {
+            Endpoint::Tcp { host, port } => {
+                let dialled = TcpStream::connect((host.as_str(), *port)).await;
+                let address = format!("{host}:{port}");
+                let failed =
+                    |source| ClientError::Connect { method: verb, url: url.clone(), network: "tcp", address, source };
+                let stream = dialled.map_err(failed)?;
+                let _ = stream.set_nodelay(true);
+                Box::new(stream)
+            }
+            Endpoint::Unix { path } => {
+                let address = path.clone();
+                let failed =
+                    |source| ClientError::Connect { method: verb, url: url.clone(), network: "unix", address, source };
+                Box::new(UnixStream::connect(path).await.map_err(failed)?)
+            }
+        };
+        match client_async(request, stream).await {
+            Ok((socket, _)) => Ok(socket),
+            Err(WebSocketError::Http(answer)) => {
+                let (head, body) = answer.into_parts();
+                let text = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
+                Err(ClientError::Status { code: head.status, text })
+            }
+            Err(source) => Err(ClientError::WebSocket { url, source: Box::new(source) }),
+        }
     }
 
     async fn read<T: DeserializeOwned>(&self, path: &str, answer: Response<Incoming>) -> Result<T, ClientError> {

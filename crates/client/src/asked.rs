@@ -1,9 +1,9 @@
-//! What people ask of allocations that are here: signals and restarts.
+//! What people ask of allocations that are here: signals, restarts, commands beside their tasks.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::join_all;
-use longshore_driver::{TaskHandle, TaskUsage};
+use longshore_driver::{ExecRequest, TaskHandle, TaskUsage};
 use longshore_model::AllocId;
 
 use crate::client::Client;
@@ -28,6 +28,11 @@ pub enum AskError {
     UnknownAllocation(AllocId),
     #[error("{0}")]
     UnknownTask(String),
+    #[error("task {0:?} is not running.")]
+    NotRunning(String),
+    /// In the driver's words.
+    #[error("{0}")]
+    Driver(String),
     /// Of one task or several; each with its own text.
     #[error("{}", list(.0))]
     Tasks(Vec<String>),
@@ -119,6 +124,23 @@ impl Client {
             Some((name.clone(), MeasuredTask { usage, cpu_mhz }))
         }));
         Ok(measured.await.into_iter().flatten().collect())
+    }
+
+    /// Runs a command beside a task; returns its exit code. Dropping the future ends the command.
+    ///
+    /// # Errors
+    /// When the allocation is not here, its task does not run, or the driver cannot do it.
+    pub async fn exec(&self, alloc: AllocId, task: &str, request: ExecRequest) -> Result<i32, AskError> {
+        let view = self.asked(alloc)?;
+        names(&view, Some(task), |_| "task not found".to_owned())?;
+        let Some(handle) = view.running.get(task) else { return Err(AskError::NotRunning(task.to_owned())) };
+        let absent = || AskError::Driver(format!("driver `{}` is not on this node", handle.driver));
+        let driver = self.driver_of(handle).ok_or_else(absent)?;
+        if !driver.capabilities().exec {
+            return Err(AskError::Driver(format!("driver `{}` runs no commands in tasks", handle.driver)));
+        }
+        tracing::info!(task = %handle.id, "a person runs a command in a task");
+        driver.exec(handle, request).await.map_err(|error| AskError::Driver(error.full_text()))
     }
 
     /// Whether an allocation is here, running or over.

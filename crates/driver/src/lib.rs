@@ -7,6 +7,7 @@
 //! - D4: dropping the future of `start` cancels the attempt; what it made is ended by the driver itself.
 
 mod error;
+mod exec;
 mod fingerprint;
 mod images;
 mod request;
@@ -19,6 +20,7 @@ use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
 
 pub use error::{DriverError, ErrorClass};
+pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
     Collected, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance, Pulled,
@@ -66,6 +68,12 @@ pub trait Driver: Send + Sync {
     async fn destroy(&self, handle: &TaskHandle) -> Result<(), DriverError>;
 
     async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError>;
+
+    /// Runs a command beside a task that runs, in the task's own surroundings, and returns its exit code when it has ended
+    /// and all of its output has been taken. Dropping the future ends the command, as far as the driver can reach it.
+    async fn exec(&self, handle: &TaskHandle, _request: ExecRequest) -> Result<i32, DriverError> {
+        Err(DriverError::fatal(format!("driver `{}` runs no commands in tasks", handle.driver)))
+    }
 
     /// What a running task uses; may take seconds. `None`: this driver does not measure.
     async fn usage(&self, _handle: &TaskHandle) -> Result<Option<TaskUsage>, DriverError> {

@@ -7,7 +7,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, UPGRADE};
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
@@ -94,6 +95,13 @@ impl Call {
         self.payload = Payload::Json(json.into());
         Ok(self)
     }
+
+    /// Asks for the bare connection instead of an answer.
+    pub(crate) fn upgrade(mut self) -> Self {
+        self.headers.push((CONNECTION, HeaderValue::from_static("Upgrade")));
+        self.headers.push((UPGRADE, HeaderValue::from_static("tcp")));
+        self
+    }
 }
 
 /// An answer's head, and the connection that brings its body. Dropping it closes the connection.
@@ -102,6 +110,7 @@ pub(crate) struct Answer {
     pub(crate) asked: Asked,
     status: StatusCode,
     body: Incoming,
+    upgrade: OnUpgrade,
     _connection: AbortOnDropHandle<()>,
 }
 
@@ -163,16 +172,20 @@ impl Engine {
         let prefix = if call.versioned { format!("/v{}", Box::pin(self.api_version()).await?) } else { String::new() };
         let request = call.request(&self.inner.endpoint, &prefix)?;
         let exchange = async {
-            let (response, connection) = self.exchange(&call.doing, request).await?;
+            let (mut response, connection) = self.exchange(&call.doing, request).await?;
+            let upgrade = hyper::upgrade::on(&mut response);
             let (head, body) = response.into_parts();
             let answer = Answer {
                 doing: call.doing.clone(),
                 asked: call.asked,
                 status: head.status,
                 body,
+                upgrade,
                 _connection: connection,
             };
-            if answer.status.is_success() || answer.status == StatusCode::NOT_MODIFIED {
+            if answer.status.is_success()
+                || matches!(answer.status, StatusCode::NOT_MODIFIED | StatusCode::SWITCHING_PROTOCOLS)
+            {
                 Ok(answer)
             } else {
                 Err(answer.refusal().await)
@@ -250,6 +263,11 @@ impl Call {
 }
 
 impl Answer {
+    /// The bare connection that was asked for.
+    pub(crate) async fn upgraded(self) -> Result<Upgraded, Error> {
+        self.upgrade.await.map_err(|source| Error::Cut { doing: self.doing, source: Some(Box::new(source)) })
+    }
+
     /// The next piece of the body; `None` at its end.
     pub(crate) async fn piece(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
@@ -309,7 +327,7 @@ async fn talk(
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(cut)?;
     let connection = AbortOnDropHandle::new(tokio::spawn(async move {
         // Its errors reach whoever waits for the answer or reads the body.
-        let _ = connection.await;
+        let _ = connection.with_upgrades().await;
     }));
     let response = sender.send_request(request).await.map_err(cut)?;
     Ok((response, connection))

@@ -43,11 +43,12 @@ pub use model::create::{
     Mount, NetworkingConfig, PortBinding, TmpfsOptions, Ulimit, VolumeDriver, VolumeOptions,
 };
 pub use model::event::{EngineEvent, EventActor};
+pub use model::exec::{CreateExec, CreatedExec, Exec};
 pub use model::image::{Image, ImageConfig, ImageRemoval, ImageSummary};
 pub use model::progress::{LayerProgress, PullMessage};
 pub use model::stats::{CpuStats, MemoryStats, PidsStats, Stats};
 pub use model::system::{Info, Network, RuntimeInfo, ServerVersion};
 pub use model::{Listed, Unreadable};
-pub use streams::{EventStream, LogStream, PullStream};
+pub use streams::{EventStream, ExecInputStream, ExecOutputStream, ExecStreams, LogStream, PullStream};
 pub use time::{parse_rfc3339_nanoseconds, unix_seconds_text};
 pub use version::ApiVersion;

@@ -1,5 +1,10 @@
 use std::collections::VecDeque;
 
+use bytes::{Bytes, BytesMut};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, ReadHalf, WriteHalf};
+
 use crate::client::Answer;
 use crate::error::Error;
 use crate::frames::{Frame, FrameDecoder, LogStreamKind};
@@ -115,6 +120,82 @@ impl LogStream {
                     Err(why) => return Err(Error::unreadable(&self.answer.doing, why)),
                 }
             }
+        }
+    }
+}
+
+/// The streams of a command that runs in a container.
+pub struct ExecStreams {
+    pub input: ExecInputStream,
+    pub output: ExecOutputStream,
+}
+
+/// What the command reads.
+pub struct ExecInputStream(WriteHalf<TokioIo<Upgraded>>);
+
+/// What the command writes.
+pub struct ExecOutputStream {
+    doing: String,
+    half: ReadHalf<TokioIo<Upgraded>>,
+    frames: FrameDecoder,
+    raw: bool,
+}
+
+const EXEC_PIECE_BYTES: usize = 32 * 1024;
+
+impl ExecStreams {
+    pub(crate) fn new(doing: String, connection: Upgraded, raw: bool) -> Self {
+        let (read, write) = tokio::io::split(TokioIo::new(connection));
+        let output = ExecOutputStream { doing, half: read, frames: FrameDecoder::default(), raw };
+        Self { input: ExecInputStream(write), output }
+    }
+}
+
+impl ExecInputStream {
+    /// # Errors
+    /// When the command reads no more.
+    pub async fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.write_all(bytes).await
+    }
+
+    /// The command comes to the end of its input.
+    ///
+    /// # Errors
+    /// When it reads no more.
+    pub async fn end(&mut self) -> std::io::Result<()> {
+        self.0.shutdown().await
+    }
+}
+
+impl ExecOutputStream {
+    /// The next piece; `None` when the command and all that wrote with it have ended.
+    pub async fn next(&mut self) -> Result<Option<Frame>, Error> {
+        loop {
+            match self.frames.next_frame() {
+                Ok(Some(frame)) => return Ok(Some(frame)),
+                Ok(None) => {}
+                Err(why) => return Err(Error::unreadable(&self.doing, why)),
+            }
+            let Some(piece) = self.piece().await? else {
+                return if self.frames.is_empty() {
+                    Ok(None)
+                } else {
+                    Err(Error::Cut { doing: self.doing.clone(), source: None })
+                };
+            };
+            if self.raw {
+                return Ok(Some(Frame { kind: LogStreamKind::Stdout, bytes: piece }));
+            }
+            self.frames.push(&piece);
+        }
+    }
+
+    async fn piece(&mut self) -> Result<Option<Bytes>, Error> {
+        let mut piece = BytesMut::with_capacity(EXEC_PIECE_BYTES);
+        match self.half.read_buf(&mut piece).await {
+            Ok(0) => Ok(None),
+            Ok(_) => Ok(Some(piece.freeze())),
+            Err(source) => Err(Error::Cut { doing: self.doing.clone(), source: Some(Box::new(source)) }),
         }
     }
 }

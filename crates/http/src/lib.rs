@@ -40,8 +40,8 @@ pub use show::ShowError;
 use context::Context;
 use error::ApiError;
 use routes::{
-    agent, allocations, ask, deployments, evaluations, files, host, images, job, jobs, logs, metrics, nodes, search,
-    status, submit, system,
+    agent, allocations, ask, deployments, evaluations, exec, files, host, images, job, jobs, logs, metrics, nodes,
+    search, status, submit, system,
 };
 
 /// Who may ask, beyond those who may always (see `guard`).
@@ -208,6 +208,7 @@ fn router(context: Context, access: Access) -> Router {
         .layer(CompressionLayer::new().gzip(true));
     // A compressor would hold back the lines of a stream that is followed.
     let streams = Router::new()
+        .route("/v1/client/allocation/{id}/exec", any(exec::exec))
         .route("/v1/client/fs/cat/", any(files::without_allocation))
         .route("/v1/client/fs/cat/{id}", any(files::cat))
         .route("/v1/client/fs/readat/", any(files::without_allocation))

@@ -57,7 +57,7 @@ pub(super) async fn of_job(context: &Context, job: &str) -> Result<String, Failu
         .ok_or_else(|| Failure::told(format!("Error fetching allocations: no allocations for job {job:?}")))
 }
 
-fn only_task(context: &Context, alloc: &Allocation) -> Result<String, Failure> {
+pub(super) fn only_task(context: &Context, alloc: &Allocation) -> Result<String, Failure> {
     let groups = alloc.job.as_ref().map_or(&[][..], |job| job.task_groups.as_slice());
     let group = groups.iter().find(|group| group.name.as_deref() == Some(&alloc.task_group));
     let names: Vec<&str> =

@@ -1,5 +1,6 @@
 //! The commands: what each takes, and what it does.
 
+mod alloc_exec;
 mod alloc_fs;
 mod alloc_logs;
 mod alloc_restart;
@@ -9,6 +10,7 @@ mod alloc_stop;
 mod config_show;
 mod config_validate;
 mod deployment;
+mod escape;
 mod eval_status;
 mod fmt;
 mod image;
@@ -26,6 +28,7 @@ mod system_gc;
 pub(crate) mod table;
 mod tail;
 mod target;
+mod terminal;
 
 use crate::Local;
 use crate::client::Client;
@@ -90,6 +93,7 @@ pub(crate) type Outcome = Result<u8, Failure>;
 /// Which command is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
+    AllocExec,
     AllocFs,
     AllocLogs,
     AllocRestart,
@@ -126,6 +130,7 @@ pub(crate) enum Action {
 /// Carries a command out.
 pub(crate) async fn perform(action: Action, context: &mut Context) -> Outcome {
     match action {
+        Action::AllocExec => alloc_exec::run(context).await,
         Action::AllocFs => alloc_fs::run(context).await,
         Action::AllocLogs => alloc_logs::run(context).await,
         Action::AllocRestart => alloc_restart::run(context).await,

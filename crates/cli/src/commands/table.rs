@@ -69,6 +69,24 @@ const STATUS_FORMAT: &[Flag] = &[VERBOSE, JSON, TEMPLATE];
 /// All commands but `agent`, sorted by name.
 pub(crate) const COMMANDS: &[Command] = &[
     Command {
+        name: "alloc exec",
+        aliases: &["exec"],
+        arguments: "[options] <allocation> <command> [<argument>...]",
+        synopsis: "Run a command beside a task",
+        about: "The command runs in the surroundings of a running task, and its exit code is passed on. On a terminal,\n  \
+                \"~.\" at the beginning of a line hangs up.",
+        flags: &[&[
+            Flag::text("task", "The task; needed when there are several."),
+            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
+            Flag::switch("i", "Pass on what is typed (default true)."),
+            Flag::switch("t", "With a terminal (default: when this command has one)."),
+            Flag::text("e", "The character that hangs up with a dot behind it, or \"none\" (default ~)."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::AllocExec,
+    },
+    Command {
         name: "alloc fs",
         aliases: &["fs"],
         arguments: "[options] <allocation> [<path>]",

@@ -6,6 +6,7 @@ mod attempts;
 mod compare;
 mod cursor;
 mod dangling;
+mod exec;
 mod fingerprint;
 mod first_look;
 mod handle;
@@ -26,8 +27,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, Images, KnownAllocation, PrefetchId,
-    PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
+    AcceptRequest, Capabilities, Driver, DriverError, ExecRequest, ExitResult, Fingerprint, Images, KnownAllocation,
+    PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
 };
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
@@ -44,6 +45,8 @@ pub use self::shared::DriverSetup;
 
 /// The word that a job's `driver` names.
 const NAME: &str = "docker";
+/// How long the end of the agent waits for the end of commands that people run in tasks.
+const EXECS_MAX: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Runs tasks in containers of one Docker engine, and keeps that engine's images.
 pub struct DockerDriver {
@@ -80,7 +83,7 @@ impl Driver for DockerDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: false, image_isolation: true, dies_with_agent: false }
+        Capabilities { send_signals: true, exec: true, image_isolation: true, dies_with_agent: false }
     }
 
     async fn fingerprint(&self) -> Fingerprint {
@@ -154,6 +157,10 @@ impl Driver for DockerDriver {
 
     async fn signal(&self, handle: &TaskHandle, signal: &str) -> Result<(), DriverError> {
         run::signal(&self.shared, handle, signal).await
+    }
+
+    async fn exec(&self, handle: &TaskHandle, request: ExecRequest) -> Result<i32, DriverError> {
+        exec::exec(&self.shared, handle, request).await
     }
 
     async fn usage(&self, handle: &TaskHandle) -> Result<Option<TaskUsage>, DriverError> {
@@ -241,6 +248,10 @@ impl Driver for DockerDriver {
         self.shared.pumps.stop_all();
         let keeping = self.shared.keeping_now();
         self.shared.closing.cancel();
+        self.shared.execs.close();
+        if tokio::time::timeout(EXECS_MAX, self.shared.execs.wait()).await.is_err() {
+            tracing::warn!("commands that people run in tasks have not ended; they go on in their containers");
+        }
         if let Ok(keeping) = keeping {
             keeping.stop().await;
         }

@@ -12,6 +12,7 @@ use longshore_model::{AllocId, ImageRef, NodeId};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::attempts::Attempts;
 use super::pumps::Pumps;
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     strangers: Mutex<BTreeSet<AllocId>>,
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
+    /// Commands that people run in tasks.
+    pub(crate) execs: TaskTracker,
     /// What the last fingerprint was made from.
     seen: Mutex<Option<Seen>>,
     /// Of this process only: what pulls are joined by is hashed with it.
@@ -103,6 +106,7 @@ impl Shared {
             node: setup.node,
             pumps: Pumps::new(setup.state_folder.join("log-cursors")),
             attempts: Attempts::default(),
+            execs: TaskTracker::new(),
             state_folder: setup.state_folder,
             lock_folder: setup.lock_folder,
             engine_state: Arc::new(watch::Sender::new(EngineState::Unknown)),

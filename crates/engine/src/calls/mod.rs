@@ -1,4 +1,5 @@
 mod containers;
+mod exec;
 mod images;
 mod system;
 

@@ -3,6 +3,7 @@
 pub(crate) mod container;
 pub(crate) mod create;
 pub(crate) mod event;
+pub(crate) mod exec;
 pub(crate) mod image;
 pub(crate) mod progress;
 pub(crate) mod stats;

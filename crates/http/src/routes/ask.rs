@@ -68,9 +68,9 @@ pub(crate) fn elsewhere(context: &Context, id: AllocId) -> ApiError {
     }
 }
 
-fn refused(error: AskError) -> ApiError {
+pub(crate) fn refused(error: AskError) -> ApiError {
     match error {
-        AskError::UnknownAllocation(_) => ApiError::not_found(error.to_string()),
-        AskError::UnknownTask(_) | AskError::Tasks(_) => ApiError::server(error.to_string()),
+        AskError::UnknownAllocation(_) | AskError::NotRunning(_) => ApiError::not_found(error.to_string()),
+        AskError::UnknownTask(_) | AskError::Driver(_) | AskError::Tasks(_) => ApiError::server(error.to_string()),
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod allocations;
 pub(crate) mod ask;
 pub(crate) mod deployments;
 pub(crate) mod evaluations;
+pub(crate) mod exec;
 pub(crate) mod files;
 pub(crate) mod host;
 pub(crate) mod images;
