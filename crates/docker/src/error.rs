@@ -87,3 +87,65 @@ pub(crate) struct Cause(pub(crate) String);
 pub(crate) fn is_unreachable(error: &EngineError) -> bool {
     matches!(error.class(), Class::EngineUnreachable | Class::Cut | Class::Timeout)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use longshore_driver::ErrorClass;
+
+    use super::*;
+
+    /// What changes neither with time nor with another look at the registry.
+    const FATAL: [Class; 4] = [Class::BadRequest, Class::BadCommand, Class::PlatformMissing, Class::Version];
+    const MAY_PASS: [Class; 21] = [
+        Class::NotFound,
+        Class::NameTaken,
+        Class::InUse,
+        Class::WrongState,
+        Class::BeingRemoved,
+        Class::Conflict,
+        Class::StuckStart,
+        Class::NoSpace,
+        Class::PortTaken,
+        Class::RegistryUnreachable,
+        Class::RegistryUntrusted,
+        Class::RegistryDenied,
+        Class::RegistryLimited,
+        Class::RegistryFailed,
+        Class::ManifestMissing,
+        Class::ImageBroken,
+        Class::EngineUnreachable,
+        Class::Cut,
+        Class::Timeout,
+        Class::Malformed,
+        Class::Server,
+    ];
+
+    /// The answers that `longshore-engine` keeps, each with the class that it is shown to read from it.
+    #[test]
+    fn recorded_refusals_are_tried_again_or_are_final() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../engine/tests/recorded");
+        let mut seen = BTreeSet::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|it| it != "json") {
+                continue;
+            }
+            let recorded: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+            let Some(word) = recorded["class"].as_str() else { continue };
+            let class = FATAL.into_iter().chain(MAY_PASS).find(|class| format!("{class:?}") == word);
+            let class = class.unwrap_or_else(|| panic!("{}: no class {word}", path.display()));
+            let status = recorded["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+            let message = recorded["body"].as_str().unwrap().trim().to_owned();
+            let told = of_engine(EngineError::Answered { doing: "asking".to_owned(), status, class, message });
+            let expected = if FATAL.contains(&class) { ErrorClass::Fatal } else { ErrorClass::Retry };
+            assert_eq!(told.class, expected, "{}", path.display());
+            assert!(told.message.starts_with("asking: "), "{}", told.message);
+            assert_eq!(told.hint, class.hint());
+            seen.insert((told.class == ErrorClass::Fatal, word.to_owned()));
+        }
+        assert!(seen.iter().filter(|(fatal, _)| *fatal).count() >= 3, "{seen:?}");
+        assert!(seen.iter().filter(|(fatal, _)| !*fatal).count() >= 12, "{seen:?}");
+    }
+}

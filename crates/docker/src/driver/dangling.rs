@@ -15,6 +15,7 @@ use longshore_values::GoDuration;
 use super::shared::{Books, Holding, Shared};
 use super::start::remove_container;
 use crate::image::{now, with_causes};
+use crate::options::Options;
 use crate::task::{Identity, NOMAD_ALLOCATION, OWN_AGENT};
 
 /// Sweeps every period, first when the period and the grace have passed since the books were opened.
@@ -103,6 +104,11 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     }
     told.foreign = foreign;
     Ok(())
+}
+
+/// Whether the operator wants it to stay although its allocation is over.
+pub(super) fn is_kept(options: &Options, container: &ContainerSummary) -> bool {
+    !options.gc.container && container.state == ContainerStatus::Exited
 }
 
 #[derive(Debug, PartialEq, Eq)]

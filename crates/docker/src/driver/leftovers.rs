@@ -3,9 +3,10 @@
 //! A start that a crash of agent or engine cut off may leave a container that no handle names. The sweep for dangling
 //! ones would find it only after its grace, and its image would stay as long.
 
-use longshore_engine::{ContainerStatus, Error as EngineError, ListContainers};
+use longshore_engine::{Error as EngineError, ListContainers};
 use longshore_model::AllocId;
 
+use super::dangling::is_kept;
 use super::shared::Shared;
 use super::start::remove_container;
 use crate::task::{Identity, OWN_ALLOCATION};
@@ -18,9 +19,7 @@ pub(super) async fn end_all_of(shared: &Shared, alloc: AllocId) -> Result<(), En
     for container in &listed.items {
         let ours = Identity::of_labels(&container.labels)
             .is_some_and(|identity| identity.agent == shared.node && identity.task.alloc == alloc);
-        // One that has ended and is kept is what `gc.container = false` asks for.
-        let kept = !shared.options.gc.container && container.state == ContainerStatus::Exited;
-        if !ours || kept {
+        if !ours || is_kept(&shared.options, container) {
             continue;
         }
         tracing::info!(

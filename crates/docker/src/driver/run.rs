@@ -143,7 +143,7 @@ pub(crate) async fn destroy(shared: &Shared, handle: &TaskHandle) -> Result<(), 
     let state = HandleState::of(handle)?;
     let id = &state.container_id;
     if !shared.options.gc.container {
-        tracing::debug!(container = id, "kept: gc.container is false");
+        tracing::info!(container = id, task = %handle.id, "ended container kept: gc.container is false");
         shared.pumps.forget(id, false);
         return Ok(());
     }

@@ -10,6 +10,7 @@ mod logs;
 mod options;
 mod ports;
 mod registries;
+mod resilience;
 mod second;
 mod signals;
 mod wishes;
