@@ -7,6 +7,7 @@
 mod agent_alone;
 mod asked;
 mod bad_input;
+mod behind_our_back;
 mod client_options;
 mod crashes;
 mod dangling;
@@ -18,6 +19,7 @@ mod full_disk;
 mod holds;
 mod life;
 mod logs;
+mod many;
 mod newcomers;
 mod pins;
 mod placement;

@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod demo;
+mod rounds;
 mod setup;
 mod shell;
 mod soak;
@@ -17,9 +18,12 @@ Usage: cargo xtask <command>
           run, updated and stopped, and its image that is pulled once and removed on time. Takes everything away again.
   check   Format, lints, tidy, build and all tests, those on a real engine included. The same as in CI.
   tidy    Layers between crates, bans and file sizes; a part of `check`.
-  bench   Measures start-up, memory and the way from submission to a started container; writes docs/benchmarks.md.
+  bench   Measures start-up, memory, and the ways from submission to started containers and from stop to their end; writes
+          docs/benchmarks.md.
   soak    Jobs are run, updated and stopped while agent and engine are killed again and again, also on a disk that fills
           up, and by two agents on one engine; says what should not have been. Takes a quarter of an hour or more.
+          `soak rounds [N]` starts and stops a task N times (500) and compares what there is before and after:
+          containers, networks, volumes, mounts, file descriptors, threads, zombies.
 
 `demo`, `check`, `bench` and `soak` need root for a private Docker engine, and install Debian packages that are missing after
 saying which. An engine that runs on this machine already is never used or changed.

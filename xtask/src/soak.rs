@@ -8,10 +8,10 @@ use longshore_harness::soak::pair::{PairSetup, two_agents};
 use longshore_harness::soak::{SoakSetup, soak};
 use longshore_harness::{Run, reap_leftovers};
 
-use crate::setup;
+use crate::{rounds, setup};
 use crate::shell::{self, Outcome, cargo};
 
-const USAGE: &str = "usage: cargo xtask soak [kills|disk|pair]; LONGSHORE_SOAK_SEED=N repeats the draws of an earlier run, \
+const USAGE: &str = "usage: cargo xtask soak [kills|disk|pair|rounds [N]]; LONGSHORE_SOAK_SEED=N repeats the draws of an earlier run, \
                      LONGSHORE_SOAK_KILLS=N takes so many kills of the agent (a tenth of it of the engine)";
 const SMALL_DISK_BYTES: u64 = 256 << 20;
 
@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let parts: &[&str] = match arguments {
         [] => &["kills", "disk", "pair"],
         [part] if ["kills", "disk", "pair"].contains(part) => arguments,
+        ["rounds", more @ ..] => return rounds::run(more),
         _ => return Err(USAGE.into()),
     };
     setup::ensure()?;

@@ -1,36 +1,55 @@
-//! D1: from `PUT /v1/jobs` to a started container, beside a raw create and start of the same container.
+//! D1 and D2: from `PUT /v1/jobs` to started containers, beside a raw engine that makes the same ones.
 
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use longshore_harness::{Agent, AgentSetup, Body, Engine, Image, Run, eventually};
-use serde_json::{Value, json};
+use longshore_harness::{Agent, AgentSetup, Engine, Image, Run};
 
 use super::Summary;
+use super::job::{IMAGE, submit, wait_ended, wait_running};
+use super::raw::Recipe;
 use crate::shell::Outcome;
 
-const IMAGE: &str = "bench/sleeper:1";
-const PATIENCE: Duration = Duration::from_secs(60);
+const NETWORKS: [&str; 3] = ["none", "host", "bridge"];
+/// Tasks of D2.
+const CROWD: usize = 20;
+/// In flight at once, for the raw engine: the best of them is the yardstick.
+const PARALLEL: [usize; 5] = [1, 2, 4, 8, CROWD];
 
 pub(super) fn measure(run: &Run, binary: &Path, samples: usize) -> Outcome<String> {
     let engine = Engine::start(run)?;
     engine.load(&Image::sleeper()?, &[IMAGE])?;
     let agent = Agent::start(run, AgentSetup::new(binary).on(&engine))?;
+    let mut text = one(run, &engine, &agent, samples)?;
+    text.push_str(&many(run, &engine, &agent, (samples / 4).max(1))?);
+    Ok(text)
+}
+
+fn one(run: &Run, engine: &Engine, agent: &Agent, samples: usize) -> Outcome<String> {
     let mut text = format!(
         "## D1: submission to a started container\n\n\
-         One task, image present, n = {samples}, times in ms as median (least–most). E is `create` and `start` of the same \
-         container over the engine's socket, alternating with the job in one loop. Goal: started ≤ E + 8 ms; \"running\" in \
-         the API ≤ started + 10 ms.\n\n\
+         One task, image present, n = {samples}, times in ms as median (least–most). E is `create`, `inspect` and `start` over \
+         the engine's socket, with the body that the agent's own container was made from (its mounts, labels, environment and \
+         limits), alternating with the job in one loop. Goal: started ≤ E + 8 ms; \"running\" in the API ≤ started + 10 ms.\n\n\
          | network | E | submit → started | over E | ratio | submit → \"running\" in API | over started |\n\
          |---|---|---|---|---|---|---|\n"
     );
-    for network in ["none", "host", "bridge"] {
+    for network in NETWORKS {
+        let recipe = Recipe::learn(run, engine, agent, network)?;
         let (mut raw, mut started, mut running) = (Vec::new(), Vec::new(), Vec::new());
         for sample in 0..samples {
-            raw.push(raw_start(&engine, network)?);
-            let (to_started, to_running) = job_start(&agent, &format!("d1-{network}-{sample}"), network)?;
-            started.push(to_started);
-            running.push(to_running);
+            let began = Instant::now();
+            let id = recipe.start(engine, "raw")?;
+            raw.push(began.elapsed());
+            engine.remove_container(&id)?;
+
+            let job = format!("d1-{network}-{sample}");
+            let submitted = submit(agent, &job, "docker", network, 1)?;
+            let seen = wait_running(agent, &job, 1)?;
+            running.push(submitted.at.elapsed());
+            started.push(submitted.to_last_start(&seen)?);
+            submitted.stop(agent)?;
+            wait_ended(agent, &seen)?;
         }
         let (raw, started, running) = (Summary::of(&raw), Summary::of(&started), Summary::of(&running));
         text.push_str(&format!(
@@ -44,57 +63,34 @@ pub(super) fn measure(run: &Run, binary: &Path, samples: usize) -> Outcome<Strin
     Ok(text)
 }
 
-fn raw_start(engine: &Engine, network: &str) -> Outcome<Duration> {
-    let began = Instant::now();
-    let body = json!({ "Image": IMAGE, "HostConfig": { "NetworkMode": network } });
-    let created = engine.call("POST", "/containers/create?name=raw", Body::Json(&body))?.success("create")?.json()?;
-    let id = created.get("Id").and_then(Value::as_str).ok_or("the engine gave no id")?;
-    engine.call("POST", &format!("/containers/{id}/start"), Body::Empty)?.success("start")?;
-    let took = began.elapsed();
-    engine.remove_container(id)?;
-    Ok(took)
-}
-
-/// Times from submission to the task's event "Started" and to the allocation being seen as running.
-fn job_start(agent: &Agent, id: &str, network: &str) -> Outcome<(Duration, Duration)> {
-    let job = json!({ "Job": {
-        "ID": id, "Name": id, "Type": "batch", "Datacenters": ["dc1"],
-        "TaskGroups": [{ "Name": "g", "Tasks": [{
-            "Name": "t", "Driver": "docker", "Config": { "image": IMAGE, "network_mode": network },
-            "Resources": { "CPU": 50, "MemoryMB": 32 },
-        }] }],
-    } });
-    let began_wall = SystemTime::now().duration_since(UNIX_EPOCH)?;
-    let began = Instant::now();
-    agent.call("PUT", "/v1/jobs", Body::Json(&job))?.success("register a job")?;
-    let path = format!("/v1/job/{id}/allocations");
-    let mut index = "0".to_owned();
-    let (allocation, to_running) = loop {
-        // A blocking query answers as soon as something changes.
-        let answer = agent.call("GET", &format!("{path}?index={index}&wait=10s"), Body::Empty)?.success("list")?;
-        index = answer.header("x-nomad-index").unwrap_or("0").to_owned();
-        let list = answer.json()?;
-        let first = list.get(0).cloned().unwrap_or_default();
-        match first.get("ClientStatus").and_then(Value::as_str) {
-            Some("running") => break (first, began.elapsed()),
-            Some("failed" | "lost") => return Err(format!("the allocation of {id} failed: {first}").into()),
-            _ if began.elapsed() > PATIENCE => return Err(format!("{id} is not running: {first}").into()),
-            _ => {}
+fn many(run: &Run, engine: &Engine, agent: &Agent, samples: usize) -> Outcome<String> {
+    let mut text = format!(
+        "## D2: {CROWD} containers at once\n\n\
+         One job with count = {CROWD}, n = {samples}, times in ms as median (least–most), until the last of them has started. E \
+         is the same bodies over the engine's socket, at the number in flight that was fastest of {PARALLEL:?}. Goal: ≤ 1.05 × E.\n\n\
+         | network | E | in flight | submit → all started | ratio |\n|---|---|---|---|---|\n"
+    );
+    for network in NETWORKS {
+        let recipe = Recipe::learn(run, engine, agent, network)?;
+        let mut raw: Vec<(usize, Vec<Duration>)> = PARALLEL.iter().map(|flights| (*flights, Vec::new())).collect();
+        let mut started = Vec::new();
+        for sample in 0..samples {
+            for (flights, times) in &mut raw {
+                times.push(recipe.start_many(engine, CROWD, *flights)?);
+            }
+            let job = format!("d2-{network}-{sample}");
+            let submitted = submit(agent, &job, "docker", network, CROWD)?;
+            let seen = wait_running(agent, &job, CROWD)?;
+            started.push(submitted.to_last_start(&seen)?);
+            submitted.stop(agent)?;
+            wait_ended(agent, &seen)?;
         }
-    };
-    let events = allocation.pointer("/TaskStates/t/Events").and_then(Value::as_array).cloned().unwrap_or_default();
-    let started = events
-        .iter()
-        .find(|event| event.get("Type").and_then(Value::as_str) == Some("Started"))
-        .and_then(|event| event.get("Time").and_then(Value::as_u64))
-        .ok_or_else(|| format!("no event `Started` in {events:?}"))?;
-    let to_started = Duration::from_nanos(started).saturating_sub(began_wall);
-    agent.call("DELETE", &format!("/v1/job/{id}?purge=true"), Body::Empty)?.success("stop a job")?;
-    let allocation_id = allocation.get("ID").and_then(Value::as_str).unwrap_or_default();
-    eventually(PATIENCE, format!("the end of {id}"), || {
-        let seen = agent.get(&format!("/v1/allocation/{allocation_id}")).map_err(|error| error.to_string())?;
-        let status = seen.get("ClientStatus").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if status == "complete" { Ok(()) } else { Err(status) }
-    })?;
-    Ok((to_started, to_running))
+        let best = raw.iter().map(|(flights, times)| (*flights, Summary::of(times)));
+        let best = best.min_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        let (flights, raw) = best.ok_or("nothing was measured")?;
+        let started = Summary::of(&started);
+        text.push_str(&format!("| {network} | {raw} | {flights} | {started} | {:.2} |\n", started.median / raw.median));
+    }
+    text.push('\n');
+    Ok(text)
 }

@@ -1,11 +1,16 @@
-//! `cargo xtask bench`: D1 (from submission to a started container), M3 (an idle agent) and B1 (start-up).
+//! `cargo xtask bench`: D1 and D2 (from submission to started containers), D3 (from stop to gone), M2 (running tasks), M3 (an
+//! idle agent) and B1 (start-up).
 //!
 //! Times of one machine say little on another; what counts is the ratio to the yardstick of the same run: the engine
 //! driven raw, in the same loop.
 
 mod boot;
 mod docker_start;
+mod docker_stop;
 mod idle;
+mod job;
+mod raw;
+mod tasks;
 
 use std::fmt::Write;
 use std::fs;
@@ -35,6 +40,12 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     write!(report, "{}", preface(&binary)?)?;
     let run = Run::start()?;
     report.push_str(&docker_start::measure(&run, &binary, samples)?);
+    run.clean()?;
+    let run = Run::start()?;
+    report.push_str(&docker_stop::measure(&run, &binary, samples)?);
+    run.clean()?;
+    let run = Run::start()?;
+    report.push_str(&tasks::measure(&run, &binary, quick)?);
     run.clean()?;
     let run = Run::start()?;
     report.push_str(&idle::measure(&run, &binary)?);

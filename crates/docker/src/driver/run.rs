@@ -63,6 +63,9 @@ pub(crate) async fn wait(shared: &Shared, handle: &TaskHandle) -> Result<ExitRes
         }
     };
     shared.pumps.finish(id, REST_OF_LOG).await;
+    if matches!(container.state.status, ContainerStatus::Removing | ContainerStatus::Dead) {
+        return Ok(removed());
+    }
     Ok(exit_of(&container, patience.was_away))
 }
 
