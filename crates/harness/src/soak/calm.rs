@@ -15,9 +15,11 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(120);
 /// after 5 s and 10 s.
 const GONE_WITHIN: Duration = Duration::from_secs(60);
 
+type Look<'a> = &'a dyn Fn() -> Result<(), String>;
+
 /// Stops all and notes what is left.
 pub(super) fn calm(shared: &Shared, data_dir: &Path) {
-    let steps: [(&str, Duration, &dyn Fn() -> Result<(), String>); 6] = [
+    let steps: [(&str, Duration, Look<'_>); 6] = [
         ("all jobs to be stopped", STOPPED_WITHIN, &|| stop_all(shared)),
         ("the end of all allocations", STOPPED_WITHIN, &|| no_allocation_lives(shared)),
         ("the end of all containers", STOPPED_WITHIN, &|| nothing(shared, "/containers/json?all=1", |_| true)),
