@@ -116,9 +116,15 @@ pub(super) fn steady(shared: &Shared, host: &str, seed: u64, updates: bool) {
 
 /// Submits a version and waits for the end of its deployment. One whose image is missing must fail, and stop nothing.
 fn deploy(shared: &Shared, job: &JobText, missing: bool) {
-    let all_run = missing && wait(shared, |shared| running(shared) == STEADY_COUNT);
-    let from_nanos = now_nanos();
-    if !wait(shared, |shared| register(shared, job)) || shared.ending() {
+    // Containers of an earlier version that are still being stopped would look as if this one had stopped them.
+    let all_run =
+        missing && wait(shared, |shared| running(shared) == STEADY_COUNT && containers(shared) == STEADY_COUNT);
+    let mut from_nanos = now_nanos();
+    let registered = wait(shared, |shared| {
+        from_nanos = now_nanos();
+        register(shared, job)
+    });
+    if !registered || shared.ending() {
         return;
     }
     let mut last = Value::Null;
@@ -150,6 +156,13 @@ fn running(shared: &Shared) -> u64 {
     let all = shared.agent_says(&format!("/v1/job/{STEADY}/allocations")).unwrap_or_default();
     let runs = |it: &&Value| it["DesiredStatus"] == "run" && it["ClientStatus"] == "running";
     all.as_array().map_or(0, |all| all.iter().filter(runs).count() as u64)
+}
+
+/// How many containers of the steady service the engine has running; none when it does not say.
+fn containers(shared: &Shared) -> u64 {
+    let all = shared.engine_says("/containers/json").unwrap_or_default();
+    let steady = |it: &&Value| it["Labels"]["longshore.task"] == STEADY;
+    all.as_array().map_or(0, |all| all.iter().filter(steady).count() as u64)
 }
 
 /// Waits for a condition, and no longer than the soak lasts.
