@@ -113,12 +113,17 @@ fn counts(machine: &Machine, agent: &Agent) -> BTreeMap<&'static str, usize> {
         let rows: Option<&Value> = key.map_or(Some(&answer), |key| answer.get(key));
         rows.and_then(Value::as_array).map_or(0, Vec::len)
     };
+    let folder = machine.run.dir().display().to_string();
     let of_agent = |what: &str| format!("/proc/{}/{what}", agent.pid());
     BTreeMap::from([
         ("containers", list("/containers/json?all=1", None)),
         ("networks", list("/networks", None)),
         ("volumes", list("/volumes", Some("Volumes"))),
-        ("mounts", fs::read_to_string(of_agent("mountinfo")).unwrap().lines().count()),
+        // What lies in this run's folder; the machine has others.
+        (
+            "mounts",
+            fs::read_to_string(of_agent("mountinfo")).unwrap().lines().filter(|it| it.contains(&folder)).count(),
+        ),
         ("descriptors", fs::read_dir(of_agent("fd")).unwrap().count()),
         ("threads", fs::read_dir(of_agent("task")).unwrap().count()),
         ("zombies", zombies(agent.pid())),
