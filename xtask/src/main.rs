@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod demo;
+mod fuzz;
 mod rounds;
 mod setup;
 mod shell;
@@ -18,6 +19,8 @@ Usage: cargo xtask <command>
           run, updated and stopped, and its image that is pulled once and removed on time. Takes everything away again.
   check   Format, lints, tidy, build and all tests, those on a real engine included. The same as in CI.
   tidy    Layers between crates, bans and file sizes; a part of `check`.
+  fuzz    [-seconds N] [-language job|agent]: changes job files and agent files by chance, led by the edges of the code
+          that they take, for 600 s each unless told otherwise. What breaks a rule is kept in target/fuzz/*/finds.
   bench   Measures start-up, memory, and the ways from submission to started containers and from stop to their end; writes
           docs/benchmarks.md.
   soak    Jobs are run, updated and stopped while agent and engine are killed again and again, also on a disk that fills
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         ["demo"] => return demo::run(),
         ["check"] => check::run(),
         ["tidy"] => tidy::run(),
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["soak", rest @ ..] => soak::run(rest),
         ["help" | "-h" | "-help" | "--help"] => {

@@ -20,6 +20,8 @@ pub(crate) struct ShowArguments {
     pub(crate) agent: Arguments,
     /// Tell where each value comes from.
     pub(crate) origin: bool,
+    /// As JSON, for programs.
+    pub(crate) json: bool,
 }
 
 /// A command line that cannot be understood.
@@ -42,6 +44,7 @@ pub(crate) fn parse_show(words: &[String]) -> Result<ShowArguments, BadArguments
         match word.trim_start_matches('-') {
             path if path == word => arguments.agent.configs.push(path.to_owned()),
             "origin" => arguments.origin = true,
+            "json" => arguments.json = true,
             _ => take_flag(&mut arguments.agent, word, &mut words)?,
         }
     }
@@ -122,10 +125,11 @@ pub(crate) fn help(program: &str) -> String {
 /// The text of `config show -help`.
 pub(crate) fn help_show(program: &str) -> String {
     let mut text = format!(
-        "Usage: {program} config show [-origin] [agent options] [<path>...]\n\n  \
+        "Usage: {program} config show [-origin] [-json] [agent options] [<path>...]\n\n  \
          Shows every setting that an agent would hold which is started with these options; paths count as -config.\n  \
          What is kept secret reads ***.\n\nShow Options:\n\n  -origin\n    \
-         Tell where each value comes from: file and line, flag, environment or default.\n\n"
+         Tell where each value comes from: file and line, flag, environment or default.\n\n  -json\n    \
+         As JSON: a list of path, value, origin and whether it has an effect in this build.\n\n"
     );
     push_options(&mut text);
     text

@@ -37,12 +37,12 @@ pub(crate) fn text(config: &AgentConfig, listeners: &Listeners, node_id: Option<
     text
 }
 
-/// A warning when other machines reach the API, which nothing protects yet.
+/// Said as a warning when other machines reach the API, which nothing protects yet.
 pub(crate) fn open_to_others(listeners: &Listeners) -> Option<String> {
     let bind = listeners.http.bind;
     (!bind.ip().is_loopback()).then(|| {
         format!(
-            "WARNING: the API on {bind} has no TLS and no access control (neither is in this build): whoever reaches it can \
+            "the API on {bind} has no TLS and no access control (neither is in this build): whoever reaches it can \
              run tasks on this machine. Let only trusted networks reach it, or keep it to this machine with \
              addresses {{ http = \"127.0.0.1\" }} and advertise {{ http = \"127.0.0.1\" }}"
         )

@@ -9,6 +9,8 @@ mod addresses;
 mod arguments;
 mod banner;
 mod client_options;
+#[cfg(test)]
+mod corpus;
 mod docker;
 mod drivers;
 mod error;

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use longshore_settings::{Effective, Inputs};
+use longshore_settings::{Effective, reference};
 use longshore_values::Diagnostic;
 
 use crate::addresses::{self, Listeners};
@@ -52,10 +52,13 @@ fn look(arguments: &Arguments) -> Result<(Settings, Vec<String>), String> {
         println!("==> WARNING: No configuration loaded from {path}");
     }
     let names = files.texts.iter().map(|(name, _)| name.clone()).collect();
-    let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags.clone() };
-    let settings = Settings::examine(&inputs);
+    let settings = Settings::examine(&settings::inputs(arguments, files.texts));
     if settings.is_good() {
         return Ok((settings, names));
+    }
+    // What would be told at a start is told beside the errors, so that both are mended in one go.
+    for warning in settings.warnings() {
+        println!("==> WARNING: {warning}");
     }
     let errors: Vec<String> = settings.errors().map(Diagnostic::to_string).collect();
     Err(errors.join("\n==> "))
@@ -78,7 +81,7 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     let listeners = addresses::listeners(&settings.config, &addresses::interfaces())
         .map_err(|bad| bad.told(&effective).to_string())?;
     if let Some(notice) = banner::open_to_others(&listeners) {
-        println!("==> {notice}");
+        println!("==> WARNING: {notice}");
     }
     println!("==> Starting Longshore agent...");
     let setup = setup(settings, listeners).map_err(|error| error.full_text())?;
@@ -195,7 +198,7 @@ impl Reload {
         self.log_level.set(&settings.config.log.level);
         println!("==> Log level: {}", settings.config.log.level);
         let mut waiting = settings::changed(&self.effective, &settings.effective);
-        waiting.retain(|path| path != "log_level");
+        waiting.retain(|path| !reference::reloads(path));
         if !waiting.is_empty() {
             println!("==> WARNING: changed, but in force from the next start on only: {}", waiting.join(", "));
         }

@@ -1,15 +1,25 @@
 //! Everything that an agent is told, read at once: agent files and flags, each driver's options, and what only this build
 //! has to say about them.
 
+use std::collections::BTreeSet;
+
 use longshore_docker::Options as DockerOptions;
 use longshore_exec::{MockOptions, RawExecOptions};
 use longshore_settings::{
-    AgentConfig, Decoded, DriverTree, Effective, Inputs, Origin, Tree, Unused, legacy_docker_options,
+    AgentConfig, Decoded, DriverTree, ENVIRONMENT, Effective, Inputs, Origin, Tree, Unused, legacy_docker_options,
     legacy_mock_options, legacy_raw_exec_options,
 };
 use longshore_values::Diagnostic;
 
+use crate::arguments::Arguments;
 use crate::client_options;
+
+/// What an agent is told: files, its environment, and its command line.
+pub(crate) fn inputs(arguments: &Arguments, files: Vec<(String, String)>) -> Inputs {
+    let given = |(name, _): &(&str, &[&str])| Some(((*name).to_owned(), std::env::var(name).ok()?));
+    let environment = ENVIRONMENT.iter().filter_map(given).filter(|(_, value)| !value.is_empty()).collect();
+    Inputs { dev: arguments.dev, files, environment, flags: arguments.flags.clone() }
+}
 
 /// What was found. The settings are good only when nothing in `told` is an error.
 #[derive(Debug, Clone)]
@@ -29,7 +39,8 @@ const PLUGINS: [&str; 3] = ["docker", "raw_exec", "mock_driver"];
 
 impl Settings {
     pub(crate) fn examine(inputs: &Inputs) -> Self {
-        let Decoded { value: config, diagnostics: mut told, mut effective, mut unused } = AgentConfig::examine(inputs);
+        let Decoded { value: config, diagnostics: mut told, mut effective, mut unused, known: _ } =
+            AgentConfig::examine(inputs);
         let mut sink = Sink { told: &mut told, effective: &mut effective, unused: &mut unused };
         let docker = sink.take(legacy_docker_options(&config), DockerOptions::decode);
         let raw_exec = sink.take(legacy_raw_exec_options(&config), RawExecOptions::decode);
@@ -38,8 +49,9 @@ impl Settings {
         unused.extend(client_options::unused(&config.client.options));
         unused.sort_by(|left, right| left.path.cmp(&right.path));
         told.extend(Unused::warning(&unused));
+        let without_effect: BTreeSet<&str> = unused.iter().map(|it| it.path.as_str()).collect();
         for it in &mut effective {
-            it.has_effect &= !unused.iter().any(|unused| unused.path == it.path);
+            it.has_effect &= !without_effect.contains(it.path.as_str());
         }
         told.extend(client_alone(&config, &effective));
         told.sort_by_key(|it| {
@@ -166,6 +178,25 @@ mod tests {
           |                    ^^^^
         hint: add server { enabled = true }
         ");
+    }
+
+    /// Every setting that is shown stands in a reference page.
+    #[test]
+    fn nothing_holds_that_is_not_written_down() {
+        use longshore_settings::reference;
+        for it in examine("").effective.iter().filter(|it| !it.path.starts_with("client.options.")) {
+            let of_docker = it.path.strip_prefix("plugin.docker.config.");
+            let is_written = match of_docker {
+                Some(key) => longshore_docker::AGENT_OPTIONS.iter().any(|row| {
+                    row.key == key || row.kind.starts_with("map") && key.starts_with(&format!("{}.", row.key))
+                }),
+                None => {
+                    let (block, key) = it.path.rsplit_once('.').unwrap_or(("", &it.path));
+                    reference::table(block).is_some_and(|table| table.rows.iter().any(|row| row.key == key))
+                }
+            };
+            assert!(is_written, "{} = {}", it.path, it.value);
+        }
     }
 
     #[test]

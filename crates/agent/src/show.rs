@@ -3,17 +3,18 @@
 use longshore_docker::Options as DockerOptions;
 use longshore_settings::{Effective, Inputs, Origin};
 use longshore_values::without_login;
+use serde_json::{Value, json};
 
 use crate::arguments::{self, ShowArguments};
 use crate::docker::{self, USUAL_SOCKET};
 use crate::files;
 use crate::roles::host_name;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 use crate::validate;
 
 /// The exit code of `config show`.
 pub(crate) fn show(program: &str, words: &[String]) -> u8 {
-    let ShowArguments { agent, origin } = match arguments::parse_show(words) {
+    let ShowArguments { agent, origin, json } = match arguments::parse_show(words) {
         Ok(arguments) => arguments,
         Err(error) => {
             eprintln!("{error}\n\n{}", arguments::help_show(program));
@@ -31,17 +32,23 @@ pub(crate) fn show(program: &str, words: &[String]) -> u8 {
             return 1;
         }
     };
-    let settings = Settings::examine(&Inputs { dev: agent.dev, files: files.texts, flags: agent.flags });
+    let settings = Settings::examine(&settings::inputs(&agent, files.texts));
     eprint!("{}", validate::listed(&settings.told));
     if !settings.is_good() {
         return 1;
     }
     let docker_host = std::env::var("DOCKER_HOST").ok();
-    print!("{}", text(&settings, docker_host.as_deref(), &host_name(), origin));
+    let all = all(&settings, docker_host.as_deref(), &host_name());
+    if json {
+        print!("{}", as_json(&all))
+    } else {
+        print!("{}", as_text(&all, origin))
+    }
     0
 }
 
-fn text(settings: &Settings, docker_host: Option<&str>, host_name: &str, with_origin: bool) -> String {
+/// Every setting that holds, what comes from around the agent included.
+fn all(settings: &Settings, docker_host: Option<&str>, host_name: &str) -> Vec<Effective> {
     let mut all = settings.effective.clone();
     let is_given = |path: &str| settings.effective.iter().any(|it| it.path == path);
     // These take their value from around the agent when nobody gives one.
@@ -53,7 +60,18 @@ fn text(settings: &Settings, docker_host: Option<&str>, host_name: &str, with_or
         all.push(endpoint(&settings.docker, docker_host));
     }
     all.sort_by(|left, right| left.path.cmp(&right.path));
+    all
+}
+
+fn as_text(all: &[Effective], with_origin: bool) -> String {
     all.iter().map(|it| line(it, with_origin)).collect()
+}
+
+fn as_json(all: &[Effective]) -> String {
+    let rows = all.iter().map(|it| {
+        json!({ "path": it.path, "value": it.value, "origin": it.origin.to_string(), "has_effect": it.has_effect })
+    });
+    format!("{:#}\n", Value::from_iter(rows))
 }
 
 /// One setting as people read it.
@@ -88,11 +106,22 @@ mod tests {
                     docker.cleanup.image.delay = \"1h\"\n  }\n}\n";
         let flags = flags.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let files = vec![("a.hcl".to_owned(), file.to_owned())];
-        let settings = Settings::examine(&Inputs { dev: false, files, flags });
+        let settings = Settings::examine(&Inputs { files, flags, ..Inputs::default() });
         assert!(settings.is_good(), "{:?}", settings.told);
-        let text = text(&settings, docker_host, "host-1", with_origin);
+        let text = as_text(&all(&settings, docker_host, "host-1"), with_origin);
         let lines = text.lines().filter(|line| wanted.iter().any(|path| line.starts_with(path)));
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn as_json_it_is_a_list() {
+        let files = vec![("a.hcl".to_owned(), "region = \"eu\"\nvault { token = \"s3cret\" }".to_owned())];
+        let settings = Settings::examine(&Inputs { dev: true, files, ..Inputs::default() });
+        let shown: Value = serde_json::from_str(&as_json(&all(&settings, None, "host-1"))).unwrap();
+        let row = |path: &str| shown.as_array().unwrap().iter().find(|row| row["path"] == path).unwrap().clone();
+        let region = json!({ "path": "region", "value": "eu", "origin": "a.hcl:1", "has_effect": true });
+        let token = json!({ "path": "vault.token", "value": "***", "origin": "a.hcl:2", "has_effect": false });
+        assert_eq!([row("region"), row("vault.token")], [region, token]);
     }
 
     #[test]

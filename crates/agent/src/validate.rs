@@ -8,20 +8,23 @@ use longshore_values::{Diagnostic, Severity};
 use crate::addresses::{self, BadAddress, Interface};
 use crate::files::{self, Files};
 use crate::settings::Settings;
-use crate::show;
+use crate::{banner, show};
 
 /// What is told: on standard output and on standard error.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Told {
-    out: String,
-    err: String,
+pub(crate) struct Told {
+    pub(crate) out: String,
+    pub(crate) err: String,
     valid: bool,
 }
 
 /// The exit code of `config validate`.
 pub(crate) fn validate(paths: &[String], effective: bool) -> u8 {
     let told = match files::read(paths) {
-        Ok(files) => examine(files, effective, &addresses::interfaces()),
+        Ok(Files { texts, empty }) => {
+            let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
+            examine(&inputs, &empty, effective, &addresses::interfaces())
+        }
         Err(error) => Told { err: format!("error: {error}\n\n{INVALID}\n"), ..Told::default() },
     };
     eprint!("{}", told.err);
@@ -31,17 +34,20 @@ pub(crate) fn validate(paths: &[String], effective: bool) -> u8 {
 
 const INVALID: &str = "Configuration is invalid";
 
-fn examine(files: Files, effective: bool, interfaces: &[Interface]) -> Told {
+/// `empty` are folders without agent files; `effective` asks for the list of what holds.
+pub(crate) fn examine(inputs: &Inputs, empty: &[String], effective: bool, interfaces: &[Interface]) -> Told {
     let mut told = Told::default();
-    for path in &files.empty {
+    for path in empty {
         let _ = writeln!(told.err, "warning: No configuration loaded from {path}\n");
     }
-    let settings = Settings::examine(&Inputs { dev: false, files: files.texts, flags: Vec::new() });
+    let settings = Settings::examine(inputs);
     let mut all = settings.told.clone();
-    if settings.is_good()
-        && let Err(bad) = addresses::listeners(&settings.config, interfaces)
-    {
-        all.insert(0, of_address(&bad, &settings.effective));
+    if settings.is_good() {
+        match addresses::listeners(&settings.config, interfaces) {
+            Err(bad) => all.insert(0, of_address(&bad, &settings.effective)),
+            Ok(listeners) => all.extend(banner::open_to_others(&listeners).map(Diagnostic::warning)),
+        }
+        all.extend(settings.config.start_notices().into_iter().map(|it| Diagnostic::warning(without_heading(it))));
     }
     told.valid = !all.iter().any(Diagnostic::is_error);
     told.err.push_str(&listed(&all));
@@ -60,6 +66,11 @@ fn examine(files: Files, effective: bool, interfaces: &[Interface]) -> Told {
 pub(crate) fn listed(all: &[Diagnostic]) -> String {
     let word = |it: &Diagnostic| if it.is_error() { "error" } else { "warning" };
     all.iter().map(|it| format!("{}: {it}\n\n", word(it))).collect()
+}
+
+/// What the start says with a heading of its own.
+fn without_heading(notice: &str) -> &str {
+    notice.strip_prefix("WARNING: ").unwrap_or(notice)
 }
 
 /// Which addresses a machine has is its own matter: the files may be meant for another one.
@@ -84,7 +95,8 @@ mod tests {
     fn told(effective: bool, files: &[(&str, &str)]) -> Told {
         let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
-        examine(Files { texts, empty: Vec::new() }, effective, &[interface])
+        let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
+        examine(&inputs, &[], effective, &[interface])
     }
 
     const BASE: &str = "data_dir = \"/var/lib/longshore\"\nserver { enabled = true }\nclient { enabled = true }\n";
@@ -126,6 +138,7 @@ client {
           |
         3 |   gc { image_delay = "1h" }
           |   ^^
+        Nomad takes this without a word, and it has no effect there
         hint: a plugin's own settings belong in its config block: plugin "docker" { config { gc { … } } }
 
         error: drivers.hcl:5:5: plugin.docker.config unexpected keys volume
@@ -210,6 +223,8 @@ client {
         insta::assert_snapshot!(got.err, @r#"
         warning: more.hcl:3:49: client option "docker.cleanup.container" holds, but it has a new place
         hint: write plugin "docker" { config { gc { container = false } } }
+
+        warning: the API on 0.0.0.0:4646 has no TLS and no access control (neither is in this build): whoever reaches it can run tasks on this machine. Let only trusted networks reach it, or keep it to this machine with addresses { http = "127.0.0.1" } and advertise { http = "127.0.0.1" }
         "#);
     }
 

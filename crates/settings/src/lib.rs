@@ -13,14 +13,15 @@ mod error;
 mod lexer;
 mod merge;
 mod parse;
+pub mod reference;
 mod source;
 mod spelling;
 mod tree;
 
 pub use agent::{
-    Addresses, AgentConfig, AgentFlag, Client, DriverTree, FLAGS, FlagEffect, FlagKind, HostNetwork, HostVolume,
-    Inputs, Log, Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder,
-    legacy_docker_options, legacy_mock_options, legacy_raw_exec_options, port_ranges,
+    Addresses, AgentConfig, AgentFlag, Client, DriverTree, ENVIRONMENT, FLAGS, FlagEffect, FlagKind, HostNetwork,
+    HostVolume, Inputs, Log, Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder,
+    docker_options, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options, port_ranges,
 };
 pub use decode::{Block, Decoded, Effective, Given, Unused};
 pub use error::Refusal;

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use longshore_values::{Place, holds_a_login};
 
@@ -7,16 +7,35 @@ use longshore_values::{Place, holds_a_login};
 const SHOWN_LINE_MAX: usize = 160;
 
 /// The text of one agent file, and the name by which messages speak of it.
-#[derive(PartialEq, Eq)]
 pub struct Source {
     /// The path as the person gave it.
     pub name: String,
     pub text: String,
+    /// Where each line begins, once somebody asked for a place: a file may have as many of them as settings.
+    line_starts: OnceLock<Vec<usize>>,
 }
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.name, &self.text) == (&other.name, &other.text)
+    }
+}
+
+impl Eq for Source {}
 
 impl Source {
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self { name: name.into(), text: text.into(), line_starts: OnceLock::new() })
+    }
+
+    /// The number of the line that `at` lies on, counted from 0, and where it begins.
+    fn line_of(&self, at: usize) -> (usize, usize) {
+        let starts = self.line_starts.get_or_init(|| {
+            let breaks = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(breaks).collect()
+        });
+        let line = starts.partition_point(|start| *start <= at).saturating_sub(1);
+        (line, starts.get(line).copied().unwrap_or(0))
     }
 }
 
@@ -38,7 +57,12 @@ pub struct Span {
 impl Span {
     /// Line, column and text of the line, for a message.
     pub fn place(&self) -> Place {
-        let mut place = Place::of_bytes(&self.source.name, &self.source.text, self.start, self.end);
+        let (line, line_start) = self.source.line_of(self.start.min(self.source.text.len()));
+        let from = self.source.text.get(line_start..).unwrap_or("");
+        let text = from.split_inclusive('\n').next().unwrap_or("");
+        let within = |at: usize| at.saturating_sub(line_start);
+        let mut place = Place::of_bytes(&self.source.name, text, within(self.start), within(self.end));
+        place.line = line + 1;
         if place.line_text.chars().count() > SHOWN_LINE_MAX || may_hold_a_secret(&place.line_text) {
             place.line_text.clear();
         }
@@ -141,6 +165,22 @@ mod tests {
     fn check(text: &str, shown: &str) {
         let span = Span { source: Source::new("a.hcl", text), start: 0, end: 1 };
         assert_eq!(span.place().line_text, shown);
+    }
+
+    #[test]
+    fn places_are_those_of_the_whole_text() {
+        for text in ["", "a", "a\n", "é = 1\r\nbb\n\ncc = \"x\"", "\n\n"] {
+            for start in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                for end in start..=text.len() + 1 {
+                    let span = Span { source: Source::new("a.hcl", text), start, end };
+                    let mut expected = Place::of_bytes("a.hcl", text, start, end);
+                    if may_hold_a_secret(&expected.line_text) {
+                        expected.line_text.clear();
+                    }
+                    assert_eq!(span.place(), expected, "{text:?} {start}..{end}");
+                }
+            }
+        }
     }
 
     #[test]

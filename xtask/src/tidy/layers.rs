@@ -9,7 +9,7 @@ use crate::shell::{self, Outcome, cargo, workspace};
 
 /// Lowest first; a crate may use the layers before its own, and its tests also those beside it.
 const LAYERS: &[&[&str]] = &[
-    &["values", "crashpoint", "reserve"],
+    &["values", "crashpoint", "fuzz", "reserve"],
     &["model", "api"],
     &["samples"],
     &["jobspec", "jobs", "settings", "state", "images", "driver"],
@@ -31,8 +31,8 @@ const BANNED_IN_DECIDING: &[&str] = &["tokio", "hyper", "axum", "rusqlite", "nix
 
 const PREFIX: &str = "longshore-";
 const HARNESS: &str = "harness";
-/// What tests begin with.
-const SAMPLES: &str = "samples";
+/// What tests begin with, and what changes their texts by chance.
+const ONLY_FOR_TESTS: &[&str] = &["fuzz", "samples"];
 
 #[derive(Debug)]
 struct Package {
@@ -109,7 +109,7 @@ fn check(package: &Package) -> Vec<Breach> {
                 }
                 continue;
             }
-            if used == SAMPLES && !dependency.only_for_tests {
+            if ONLY_FOR_TESTS.contains(&used) && !dependency.only_for_tests {
                 breach(format!("`{name}` is only for tests"));
             }
             let is_beside = |of_used| of_used == layer && dependency.only_for_tests;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use longshore_values::GoDuration;
 
 use crate::decode::{Block, Given};
+use crate::reference::take_rest;
 
 /// The `client` block.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,38 +68,6 @@ pub struct HostNetwork {
     pub reserved_ports: String,
 }
 
-/// Settings of Nomad that nothing in this build reads, and that ask for no protection.
-const UNUSED: &[&str] = &[
-    "alloc_mounts_dir",
-    "artifact",
-    "bind_wildcard_default_host_network",
-    "bridge_network_hairpin_mode",
-    "bridge_network_name",
-    "bridge_network_subnet",
-    "bridge_network_subnet_ipv6",
-    "chroot_env",
-    "client_max_port",
-    "client_min_port",
-    "cni_config_dir",
-    "cni_path",
-    "common_plugin_dir",
-    "cpu_disable_dmidecode",
-    "drain_on_shutdown",
-    "fingerprint",
-    "gc_volumes_on_node_gc",
-    "host_volume_plugin_dir",
-    "host_volumes_dir",
-    "log_file",
-    "no_host_uuid",
-    "node_max_allocs",
-    "nomad_service_discovery",
-    "preferred_address_family",
-    "reservable_cores",
-    "server_join",
-    "template",
-    "users",
-];
-
 /// Read and checked, but nothing in this build acts on them.
 const WITHOUT_EFFECT: &[&str] =
     &["gc_disk_usage_threshold", "gc_inode_usage_threshold", "gc_interval", "gc_parallel_destroys"];
@@ -130,7 +99,7 @@ pub(super) fn decode(block: &mut Block<'_>) -> Client {
         min_dynamic_port: block.take_integer_or("min_dynamic_port", 20_000, i64::MIN..=i64::MAX),
         max_dynamic_port: block.take_integer_or("max_dynamic_port", 32_000, i64::MIN..=i64::MAX),
         reserved: block.take_block("reserved", |reserved| {
-            reserved.accept_unused_unless_off("cores");
+            take_rest(reserved, "client.reserved");
             Reserved {
                 cpu: reserved.take_integer_or("cpu", 0, 0..=i64::MAX),
                 memory: reserved.take_integer_or("memory", 0, 0..=i64::MAX),
@@ -154,9 +123,7 @@ pub(super) fn decode(block: &mut Block<'_>) -> Client {
     // Nothing in this build runs commands in a task from afar, so this wish is kept as it is.
     block.accept("disable_remote_exec");
     refuse_ineligible(block);
-    for key in UNUSED {
-        block.accept_unused_unless_off(key);
-    }
+    take_rest(block, "client");
     client
 }
 

@@ -193,6 +193,26 @@ pub const FLAGS: &[AgentFlag] = &[
     unused("vault-token", &["vault", "token"], FlagKind::Text, "Token for Vault."),
 ];
 
+/// Variables of the agent's environment that stand for a key of the agent file.
+pub const ENVIRONMENT: &[(&str, &[&str])] = &[
+    ("CONSUL_HTTP_ADDR", &["consul", "address"]),
+    ("CONSUL_HTTP_TOKEN", &["consul", "token"]),
+    ("NOMAD_LICENSE_PATH", &["server", "license_path"]),
+    ("VAULT_NAMESPACE", &["vault", "namespace"]),
+    ("VAULT_TOKEN", &["vault", "token"]),
+];
+
+/// The variables as the object that is laid on the files.
+pub(super) fn of_environment(given: &[(String, String)]) -> Object {
+    let mut object = Object::default();
+    for (name, value) in given.iter().filter(|(_, value)| !value.is_empty()) {
+        if let Some((_, path)) = ENVIRONMENT.iter().find(|(known, _)| known == name) {
+            object.set(path, Value::Text(value.clone()), &Origin::Environment(name.clone()));
+        }
+    }
+    object
+}
+
 /// The flags as the object that is laid on the files.
 pub(super) fn object(given: &[(String, String)]) -> Result<Object, Refusal> {
     let mut object = Object::default();

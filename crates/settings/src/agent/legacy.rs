@@ -61,6 +61,11 @@ const RAW_EXEC: &[Legacy] =
 
 const MOCK: &[Legacy] = &[legacy("driver.mock_driver.enable", &["enabled"])];
 
+/// The options that stand for settings of the Docker driver, each with the dotted path of its setting.
+pub fn docker_options() -> impl Iterator<Item = (&'static str, String)> {
+    DOCKER.iter().map(|legacy| (legacy.option, legacy.path.join(".")))
+}
+
 /// The Docker driver's settings: its `plugin "docker" { config { … } }` with the legacy client options laid under or
 /// beside it.
 pub fn legacy_docker_options(config: &AgentConfig) -> DriverTree {

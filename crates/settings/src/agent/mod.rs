@@ -16,8 +16,8 @@ use std::path::PathBuf;
 use longshore_values::{Diagnostic, GoDuration};
 
 pub use client::{Client, HostNetwork, HostVolume, Reserved};
-pub use flags::{AgentFlag, FLAGS, FlagEffect, FlagKind};
-pub use legacy::{DriverTree, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options};
+pub use flags::{AgentFlag, ENVIRONMENT, FLAGS, FlagEffect, FlagKind};
+pub use legacy::{DriverTree, docker_options, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options};
 pub use plugins::Plugin;
 pub use server::{SchedulerDefaults, Server};
 pub use validate::port_ranges;
@@ -29,13 +29,15 @@ use crate::source::Source;
 use crate::tree::{Object, Tree};
 
 /// Where an agent's settings come from, in the order in which they are laid on one another: the defaults of `-dev`,
-/// each file, the flags.
+/// each file, variables of the environment, the flags.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// `-dev` was given.
     pub dev: bool,
     /// Path as given, and text.
     pub files: Vec<(String, String)>,
+    /// Variables of [`ENVIRONMENT`] with their values.
+    pub environment: Vec<(String, String)>,
     /// Flags of [`FLAGS`] in the order given: name without its dash, and value; a repeated one comes repeatedly.
     pub flags: Vec<(String, String)>,
 }
@@ -128,6 +130,7 @@ impl AgentConfig {
                 Err(refusal) => unreadable.extend(refusal.diagnostics),
             }
         }
+        overlay(&mut whole, flags::of_environment(&inputs.environment), &mut merging);
         match flags::object(&inputs.flags) {
             Ok(object) => overlay(&mut whole, object, &mut merging),
             Err(refusal) => unreadable.extend(refusal.diagnostics),

@@ -27,7 +27,7 @@ pub(super) fn decode(block: &mut Block<'_>) -> BTreeMap<String, Plugin> {
             let is_block = plugin.is_block(&key);
             plugin.accept(&key);
             let inner = if is_block { format!("{key} {{ … }}") } else { format!("{key} = …") };
-            plugin.refuse(
+            plugin.refuse_what_nomad_drops(
                 &at,
                 format!("plugin {name:?} unexpected keys {key}"),
                 format!(

@@ -1,6 +1,8 @@
+use base64::Engine as _;
 use longshore_values::GoDuration;
 
-use crate::decode::Block;
+use crate::decode::{Block, size_bytes};
+use crate::reference::take_rest;
 
 /// The `server` block.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,42 +46,6 @@ pub struct SchedulerDefaults {
     pub preemption_service: bool,
 }
 
-const UNUSED: &[&str] = &[
-    "acl_token_gc_threshold",
-    "client_introduction",
-    "csi_plugin_gc_threshold",
-    "csi_volume_claim_gc_interval",
-    "csi_volume_claim_gc_threshold",
-    "deploy_query_rate_limit",
-    "enable_event_broker",
-    "event_buffer_size",
-    "job_max_count",
-    "license_path",
-    "log_file",
-    "non_production",
-    "non_voting_server",
-    "oidc_issuer",
-    "plan_apply_pipeline",
-    "plan_rejection_tracker",
-    "protocol_version",
-    "raft_boltdb",
-    "raft_logstore",
-    "raft_multiplier",
-    "raft_snapshot_interval",
-    "raft_snapshot_threshold",
-    "raft_trailing_logs",
-    "redundancy_zone",
-    "rejoin_after_leave",
-    "retry_interval",
-    "retry_max",
-    "root_key_gc_interval",
-    "root_key_gc_threshold",
-    "root_key_rotation_threshold",
-    "search",
-    "start_timeout",
-    "upgrade_version",
-];
-
 /// Read and checked, but nothing in this build acts on them.
 const WITHOUT_EFFECT: &[&str] = &[
     "authoritative_region",
@@ -120,7 +86,7 @@ pub(super) fn decode(block: &mut Block<'_>) -> Server {
         default_scheduler_config: block.take_block("default_scheduler_config", scheduler_defaults),
     };
     refuse_joining(block);
-    block.accept("encrypt");
+    check_encrypt(block);
     block.note_unused("raft_protocol", "there is no Raft here");
     let origin = block.origin_of("raft_protocol");
     if let (Some(raft), Some(origin)) = (block.take_integer("raft_protocol", i64::MIN..=i64::MAX), origin)
@@ -132,10 +98,22 @@ pub(super) fn decode(block: &mut Block<'_>) -> Server {
             "remove the line",
         );
     }
-    for key in UNUSED {
-        block.accept_unused_unless_off(key);
-    }
+    take_rest(block, "server");
     server
+}
+
+/// The key of the gossip is read by nobody, but one that Nomad would refuse is refused.
+fn check_encrypt(block: &mut Block<'_>) {
+    let origin = block.origin_of("encrypt");
+    if let (Some(key), Some(origin)) = (block.take_secret("encrypt"), origin) {
+        let length = base64::engine::general_purpose::STANDARD.decode(key.reveal()).map(|bytes| bytes.len());
+        let why = match length {
+            Ok(16 | 24 | 32) => return,
+            Ok(length) => format!("it has {length} bytes"),
+            Err(_) => "it is not in base64".to_owned(),
+        };
+        block.refuse(&origin, format!("Invalid encryption key: {why}"), "a key is 16, 24 or 32 bytes in base64");
+    }
 }
 
 fn bootstrap_expect(block: &mut Block<'_>) -> i64 {
@@ -170,32 +148,15 @@ fn refuse_joining(block: &mut Block<'_>) {
         for key in ["start_join", "retry_join"] {
             refuse(join, key);
         }
-        for key in ["retry_max", "retry_interval"] {
-            join.accept_unused_unless_off(key);
-        }
+        take_rest(join, "server.server_join");
     });
 }
 
 fn job_max_source_size(block: &mut Block<'_>) -> i64 {
-    let given = block.take_parsed("job_max_source_size", |text| {
-        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let factor = match text.get(digits.len()..).unwrap_or("").to_ascii_uppercase().as_str() {
-            "" | "B" => 1,
-            "K" | "KB" | "KIB" => 1 << 10,
-            "M" | "MB" | "MIB" => 1 << 20,
-            "G" | "GB" | "GIB" => 1 << 30,
-            _ => return Err("a size is a number with B, K, M or G, as in \"1M\"".to_owned()),
-        };
-        let number: i64 = digits.trim().parse().map_err(|_| "a size begins with a whole number".to_owned())?;
-        number.checked_mul(factor).filter(|size| *size >= 0).ok_or_else(|| "out of range".to_owned())
-    });
-    match given {
-        Some(size) => size,
-        None => {
-            block.default_text("job_max_source_size", "1M");
-            1 << 20
-        }
-    }
+    block.take_parsed("job_max_source_size", size_bytes).unwrap_or_else(|| {
+        block.default_text("job_max_source_size", "1M");
+        1 << 20
+    })
 }
 
 fn scheduler_defaults(block: &mut Block<'_>) -> SchedulerDefaults {

@@ -1,5 +1,6 @@
 use crate::agent::{Addresses, AgentConfig, Log, Ports, Telemetry, client, plugins, server};
 use crate::decode::Block;
+use crate::reference::take_rest;
 use crate::source::Origin;
 use crate::tree::{Object, Value};
 use longshore_values::GoDuration;
@@ -75,30 +76,9 @@ pub(super) fn decode(block: &mut Block<'_>) -> AgentConfig {
     for key in ["disable_update_check", "disable_anonymous_signature"] {
         block.accept(key);
     }
-    for key in UNUSED {
-        block.accept_unused_unless_off(key);
-    }
+    take_rest(block, "");
     config
 }
-
-/// Top-level settings of Nomad that this build does not act on, and that make nothing less safe by that.
-const UNUSED: &[&str] = &[
-    "autopilot",
-    "consul",
-    "enable_syslog",
-    "eventlog",
-    "limits",
-    "log_file",
-    "log_rotate_bytes",
-    "log_rotate_duration",
-    "log_rotate_max_files",
-    "reporting",
-    "rpc",
-    "sentinel",
-    "syslog_facility",
-    "ui",
-    "vault",
-];
 
 fn port(block: &mut Block<'_>, key: &str, default: u16) -> u16 {
     let value = block.take_integer_or(key, i64::from(default), 0..=65_535);
@@ -139,29 +119,7 @@ fn telemetry(block: &mut Block<'_>) -> Telemetry {
         publish_node_metrics: block.take_bool_or("publish_node_metrics", false),
         collection_interval: block.take_duration_or("collection_interval", GoDuration::seconds(1)),
     };
-    for key in [
-        "disable_hostname",
-        "use_node_name",
-        "filter_default",
-        "prefix_filter",
-        "disable_dispatched_job_summary_metrics",
-        "disable_rpc_rate_metrics_labels",
-        "in_memory_collection_interval",
-        "in_memory_retention_period",
-        "include_alloc_metadata_in_metrics",
-        "allowed_metadata_keys_in_metrics",
-        "disable_allocation_hook_metrics",
-        "disable_quota_utilization_metrics",
-    ] {
-        block.accept_unused_unless_off(key);
-    }
-    for key in block.given_keys() {
-        if ["statsite_address", "statsd_address", "datadog_address", "datadog_tags"].contains(&key.as_str())
-            || key.starts_with("circonus_")
-        {
-            block.accept_unused(&key);
-        }
-    }
+    take_rest(block, "telemetry");
     telemetry
 }
 
@@ -175,39 +133,19 @@ fn refuse_what_would_be_less_safe(block: &mut Block<'_>) {
                 "TLS is not in this build, and the agent must not speak in the clear when TLS is asked for",
             );
         }
-        for key in [
-            "ca_file",
-            "cert_file",
-            "key_file",
-            "rpc_upgrade_mode",
-            "tls_min_version",
-            "tls_cipher_suites",
-            "tls_prefer_server_cipher_suites",
-        ] {
-            tls.accept_unused_unless_off(key);
-        }
+        take_rest(tls, "tls");
     });
     block.take_block("acl", |acl| {
         refuse_if_on(acl, "enabled", "access control lists are not in this build, and the agent must not answer everybody when they are asked for");
-        for key in [
-            "token_ttl",
-            "policy_ttl",
-            "role_ttl",
-            "replication_token",
-            "token_min_expiration_ttl",
-            "token_max_expiration_ttl",
-        ] {
-            acl.accept_unused_unless_off(key);
-        }
+        take_rest(acl, "acl");
     });
     block.take_block("audit", |audit| {
         refuse_if_on(audit, "enabled", "the audit log is not in this build");
-        for key in ["sink", "filter"] {
-            audit.accept_unused_unless_off(key);
-        }
+        take_rest(audit, "audit");
     });
-    if let Some(origin) = block.origin_of("keyring") {
-        block.accept("keyring");
+    let keyring = block.origin_of("keyring");
+    block.accept("keyring");
+    if let Some(origin) = keyring {
         block.refuse(&origin, "keyring is not in this build", "remove the block");
     }
 }

@@ -59,6 +59,11 @@ impl<'a> Block<'a> {
         self.origin.clone()
     }
 
+    /// Whether `key` was taken already.
+    pub fn has_taken(&self, key: &str) -> bool {
+        self.known.contains(key)
+    }
+
     /// Whether `key` was given as a block.
     pub fn is_block(&self, key: &str) -> bool {
         self.object.object(key).is_some()
@@ -78,6 +83,12 @@ impl<'a> Block<'a> {
     /// Adds an error about `key`, at `origin` where that is in a file.
     pub fn refuse(&mut self, origin: &Origin, summary: impl Into<String>, hint: impl Into<String>) {
         self.tell(Diagnostic::error(summary).hint(hint), origin);
+    }
+
+    /// Adds an error about what Nomad takes without a word and without effect, and says so.
+    pub fn refuse_what_nomad_drops(&mut self, origin: &Origin, summary: impl Into<String>, hint: impl Into<String>) {
+        let told = Diagnostic::error(summary).hint(hint);
+        self.tell(told.detail("Nomad takes this without a word, and it has no effect there"), origin);
     }
 
     /// Adds a warning.
@@ -104,9 +115,14 @@ impl<'a> Block<'a> {
 
     pub(super) fn note(&mut self, key: &str, value: impl Into<String>, origin: &Origin) {
         let path = self.path_of(key);
-        // Free maps (options, meta, headers) may hold what their names give away as secret.
-        let value = if names_a_secret(&path) { "***".to_owned() } else { value.into() };
+        let value = value.into();
         self.report.effective.push(Effective { path, value, origin: origin.clone(), has_effect: true });
+    }
+
+    /// Notes a text as a person gave it. Free maps (options, meta, headers) may hold what their names give away as secret.
+    pub(super) fn note_given_text(&mut self, key: &str, value: impl Into<String>, origin: &Origin) {
+        let value = if names_a_secret(&self.path_of(key)) { "***".to_owned() } else { value.into() };
+        self.note(key, value, origin);
     }
 
     pub(super) fn wrong_kind(&mut self, key: &str, node: &Node, wanted: &str) {
@@ -124,7 +140,7 @@ impl<'a> Block<'a> {
         if text.is_empty() {
             return None;
         }
-        self.note(key, text.clone(), &node.origin);
+        self.note_given_text(key, text.clone(), &node.origin);
         Some(Given { value: text, origin: node.origin })
     }
 
@@ -168,7 +184,7 @@ impl<'a> Block<'a> {
         }
         match parse(&text) {
             Ok(value) => {
-                self.note(key, text, &node.origin);
+                self.note_given_text(key, text, &node.origin);
                 Some(value)
             }
             Err(why) => {
@@ -307,16 +323,6 @@ impl<'a> Block<'a> {
                 self.refuse(&node.origin, summary, "units are ns, us, ms, s, m and h, as in \"90s\" or \"1h30m\"");
                 None
             }
-        }
-    }
-
-    /// Accepts `key`, which this build does not act on: silently while all that it holds is `false` or empty, else it is
-    /// named among what has no effect.
-    pub fn accept_unused_unless_off(&mut self, key: &str) {
-        if self.object.entries.get(key).is_some_and(|entry| is_off(&entry.node.value)) {
-            self.accept(key);
-        } else {
-            self.accept_unused(key);
         }
     }
 

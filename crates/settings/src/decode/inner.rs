@@ -13,7 +13,7 @@ impl Block<'_> {
         let node = self.take(key)?;
         let Value::List(items) = &node.value else {
             if let Value::Text(text) = &node.value {
-                self.note(key, format!("[{text:?}]"), &node.origin);
+                self.note_given_text(key, format!("[{text:?}]"), &node.origin);
                 return Some(vec![text.clone()]);
             }
             self.wrong_kind(key, &node, "a list of texts");
@@ -26,7 +26,7 @@ impl Block<'_> {
                 None => self.wrong_kind(key, item, "texts as its elements"),
             }
         }
-        self.note(key, format!("{texts:?}"), &node.origin);
+        self.note_given_text(key, format!("{texts:?}"), &node.origin);
         Some(texts)
     }
 
@@ -48,7 +48,7 @@ impl Block<'_> {
             let dotted = format!("{key}.{name}");
             match scalar_text(&entry.node.value) {
                 Some(text) => {
-                    self.note(&dotted, text.clone(), &entry.node.origin);
+                    self.note_given_text(&dotted, text.clone(), &entry.node.origin);
                     map.insert(name, Given { value: text, origin: entry.node.origin });
                 }
                 None => self.wrong_kind(&dotted, &entry.node, "a text"),

@@ -4,6 +4,8 @@ mod report;
 mod scalars;
 mod unused;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use longshore_values::Diagnostic;
 
 use crate::error::Refusal;
@@ -12,6 +14,7 @@ use crate::tree::Tree;
 
 pub use block::Block;
 use report::Report;
+pub(crate) use scalars::size_bytes;
 pub use unused::Unused;
 
 /// A setting as it holds, and where it came from.
@@ -42,6 +45,8 @@ pub struct Decoded<T> {
     pub effective: Vec<Effective>,
     /// What was given and has no effect, in the order of reading.
     pub unused: Vec<Unused>,
+    /// The keys that each block has, by the block's path.
+    pub known: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl<T> Decoded<T> {
@@ -66,6 +71,12 @@ impl Tree {
         report.diagnostics.sort_by_key(|told| {
             (told.severity, told.place.as_ref().map(|place| (place.file.clone(), place.line, place.column)))
         });
-        Decoded { value, diagnostics: report.diagnostics, effective: report.effective, unused: report.unused }
+        Decoded {
+            value,
+            diagnostics: report.diagnostics,
+            effective: report.effective,
+            unused: report.unused,
+            known: report.known,
+        }
     }
 }

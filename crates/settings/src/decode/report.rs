@@ -43,10 +43,8 @@ impl Report {
 
     pub(super) fn mark_without_effect(&mut self) {
         for it in &mut self.effective {
-            let within = |block: &String| {
-                it.path.strip_prefix(block.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            };
-            it.has_effect = !self.without_effect.iter().any(within);
+            let above = it.path.match_indices('.').filter_map(|(at, _)| it.path.get(..at));
+            it.has_effect = !above.chain([it.path.as_str()]).any(|path| self.without_effect.contains(path));
         }
     }
 

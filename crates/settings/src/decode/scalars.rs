@@ -19,6 +19,20 @@ pub(super) fn is_off(value: &Value) -> bool {
     }
 }
 
+/// The bytes of `1M`: a whole number, alone or with B, K, M or G.
+pub(crate) fn size_bytes(text: &str) -> Result<i64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match text.get(digits.len()..).unwrap_or("").to_ascii_uppercase().as_str() {
+        "" | "B" => 1,
+        "K" | "KB" | "KIB" => 1 << 10,
+        "M" | "MB" | "MIB" => 1 << 20,
+        "G" | "GB" | "GIB" => 1 << 30,
+        _ => return Err("a size is a number with B, K, M or G, as in \"1M\"".to_owned()),
+    };
+    let number: i64 = digits.trim().parse().map_err(|_| "a size begins with a whole number".to_owned())?;
+    number.checked_mul(factor).filter(|size| *size >= 0).ok_or_else(|| "out of range".to_owned())
+}
+
 pub(super) fn go_bool(text: &str) -> Option<bool> {
     match text {
         "1" | "t" | "T" | "true" | "TRUE" | "True" => Some(true),

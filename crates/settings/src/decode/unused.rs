@@ -14,7 +14,7 @@ pub struct Unused {
 }
 
 impl Unused {
-    /// What a person has given of `entry` at `path`: a block of a file as a whole, each flag by itself, and of blocks with
+    /// What a person has given of `entry` at `path`: a block of a file as a whole, each flag and each variable by itself, and of blocks with
     /// names (`named`) each block.
     pub(super) fn of_entry(path: &str, entry: &Entry, named: bool, why: &str) -> Vec<Self> {
         let at = |path: String, origin: &Origin| Self { path, origin: origin.clone(), why: why.to_owned() };
@@ -32,14 +32,15 @@ impl Unused {
                 .collect();
         }
         let leaves = object.leaves();
-        let in_files = leaves.iter().find(|(_, origin)| !matches!(origin, Origin::Flag(_)) && is_given(origin));
+        let is_alone = |origin: &Origin| matches!(origin, Origin::Flag(_) | Origin::Environment(_));
+        let in_files = leaves.iter().find(|(_, origin)| !is_alone(origin) && is_given(origin));
         let mut unused = Vec::new();
         if let Some((_, first)) = in_files {
             // The line that opens the block, unless a flag was laid on it.
             let opened = if matches!(entry.key_origin, Origin::File(_)) { &entry.key_origin } else { first };
             unused.push(at(path.to_owned(), opened));
         }
-        for (leaf, origin) in leaves.iter().filter(|(_, origin)| matches!(origin, Origin::Flag(_))) {
+        for (leaf, origin) in leaves.iter().filter(|(_, origin)| is_alone(origin)) {
             unused.push(at(format!("{path}.{}", leaf.join(".")), origin));
         }
         unused

@@ -1,0 +1,226 @@
+use super::row::Kind::{Block, Bool, Duration, Map, NamedBlocks, Number, Text, Texts, Whole};
+use super::row::{COUNT, Row, Table, aside, row};
+
+const RETRY: &[Row] = &[
+    aside("attempts", COUNT, "12", "How often to try; 0 for without end."),
+    aside("backoff", Duration, "250ms", "Time before the second attempt; it doubles."),
+    aside("max_backoff", Duration, "1m", "The longest time between attempts."),
+];
+
+pub(super) const TABLES: &[Table] = &[
+    Table { path: "client", meaning: "The client role: runs tasks.", rows: CLIENT },
+    Table {
+        path: "client.server_join",
+        meaning: "How the client finds servers.",
+        rows: &[
+            aside("start_join", Texts, "", "Servers to register with at start."),
+            aside("retry_join", Texts, "", "Servers to register with, trying again."),
+            aside("retry_max", COUNT, "0", "How often to try; 0 for without end."),
+            aside("retry_interval", Duration, "30s", "Time between attempts."),
+        ],
+    },
+    Table {
+        path: "client.reserved",
+        meaning: "What of the host tasks may not use.",
+        rows: &[
+            row("cpu", COUNT, "0", "MHz."),
+            row("memory", COUNT, "0", "MiB."),
+            row("disk", COUNT, "0", "MiB."),
+            row("reserved_ports", Text, "", "Ports, as in `22,80,8000-9000`."),
+            aside("cores", Text, "", "Processors, as in `0-3`."),
+        ],
+    },
+    Table {
+        path: "client.template",
+        meaning: "Settings of templates in tasks.",
+        rows: &[
+            aside("function_denylist", Texts, "plugin, writeToFile", "Functions that templates may not use."),
+            aside("function_blacklist", Texts, "", "The same, of old."),
+            aside("disable_file_sandbox", Bool, "false", "Templates may read outside of the task's folder."),
+            aside("max_stale", Duration, "87600h", "How old an answer of Consul may be."),
+            aside("block_query_wait", Duration, "5m", "How long a question waits for news."),
+            aside("wait", Block, "", "How long changes are gathered before a template is made anew."),
+            aside("wait_bounds", Block, "", "What tasks may ask for as `wait`."),
+            aside("consul_retry", Block, "", "How Consul is asked again."),
+            aside("vault_retry", Block, "", "How Vault is asked again."),
+            aside("nomad_retry", Block, "", "How the API is asked again."),
+        ],
+    },
+    Table {
+        path: "client.template.wait",
+        meaning: "How long changes are gathered before a template is made anew.",
+        rows: &[
+            aside("enabled", Bool, "true", "Whether they are gathered."),
+            aside("min", Duration, "5s", "At least."),
+            aside("max", Duration, "4m", "At most."),
+        ],
+    },
+    Table {
+        path: "client.template.wait_bounds",
+        meaning: "What tasks may ask for as `wait`.",
+        rows: &[
+            aside("enabled", Bool, "true", "Whether there are bounds."),
+            aside("min", Duration, "", "At least."),
+            aside("max", Duration, "", "At most."),
+        ],
+    },
+    Table { path: "client.template.consul_retry", meaning: "How Consul is asked again.", rows: RETRY },
+    Table { path: "client.template.vault_retry", meaning: "How Vault is asked again.", rows: RETRY },
+    Table { path: "client.template.nomad_retry", meaning: "How the API is asked again.", rows: RETRY },
+    Table {
+        path: "client.artifact",
+        meaning: "Limits for what tasks have fetched.",
+        rows: &[
+            aside("http_read_timeout", Duration, "30m", "For an answer over HTTP."),
+            aside("http_max_size", Text, "100GB", "The largest answer over HTTP."),
+            aside("gcs_timeout", Duration, "30m", "For Google's storage."),
+            aside("git_timeout", Duration, "30m", "For git."),
+            aside("hg_timeout", Duration, "30m", "For Mercurial."),
+            aside("s3_timeout", Duration, "30m", "For S3."),
+            aside("decompression_file_count_limit", COUNT, "4096", "How many files an archive may hold."),
+            aside("decompression_size_limit", Text, "100GB", "How large an archive's files may be together."),
+            aside("disable_filesystem_isolation", Bool, "false", "Fetches without a sandbox."),
+            aside("filesystem_isolation_extra_paths", Texts, "", "Paths that the sandbox has too.").later(),
+            aside("disable_artifact_inspection", Bool, "false", "Does not look for links that lead out of the folder.")
+                .later(),
+            aside("set_environment_variables", Text, "", "Variables that what fetches has too."),
+        ],
+    },
+    Table {
+        path: "client.host_volume",
+        meaning: "A folder of the host that groups may ask for. Its label is its name.",
+        rows: &[
+            aside("path", Text, "", "The folder; must be given."),
+            aside("read_only", Bool, "false", "Nobody may write to it."),
+        ],
+    },
+    Table {
+        path: "client.host_network",
+        meaning: "A network of the host that ports may be of. Its label is its name.",
+        rows: &[
+            aside("cidr", Text, "", "Its addresses."),
+            aside("interface", Text, "", "Its interface."),
+            aside("reserved_ports", Text, "", "Ports that tasks may not have, as in `22,80,8000-9000`."),
+        ],
+    },
+    Table {
+        path: "client.drain_on_shutdown",
+        meaning: "Moves tasks away before the agent leaves.",
+        rows: &[
+            aside("deadline", Duration, "1h", "How long that may take."),
+            aside("force", Bool, "false", "At once."),
+            aside("ignore_system_jobs", Bool, "false", "Leaves system jobs where they are."),
+        ],
+    },
+    Table {
+        path: "client.users",
+        meaning: "Users that tasks run as. Later than Nomad 1.6.",
+        rows: &[
+            aside("dynamic_user_min", COUNT, "80000", "The lowest id that is given out."),
+            aside("dynamic_user_max", COUNT, "89999", "The highest."),
+        ],
+    },
+    Table {
+        path: "client.fingerprint",
+        meaning: "How the host is looked at. Its label is the part concerned. Later than Nomad 1.6.",
+        rows: &[
+            aside("retry_attempts", Whole(-1, i64::MAX), "", "How often to try again."),
+            aside("retry_interval", Duration, "", "Time between attempts."),
+            aside("exit_on_failure", Bool, "false", "Ends the agent when it cannot be found out."),
+        ],
+    },
+];
+
+const CLIENT: &[Row] = &[
+    row("enabled", Bool, "false", "Takes the client role."),
+    row(
+        "state_dir",
+        Text,
+        "",
+        "An absolute path: the folder of the client's own state; `client` in `data_dir` if not given.",
+    ),
+    row("alloc_dir", Text, "", "An absolute path: the folder of allocations; `alloc` in `data_dir` if not given."),
+    aside("servers", Texts, "", "Servers to register with.").because("this agent's own server is used"),
+    aside("server_join", Block, "", "How the client finds servers."),
+    row("node_class", Text, "", "The node's class."),
+    row("node_pool", Text, "default", "The node's pool; not `all`."),
+    row("options", Map, "", "Further settings as texts; see below."),
+    row("meta", Map, "", "The node's metadata: `${meta.…}` in job files."),
+    aside("chroot_env", Map, "", "What tasks of the exec driver see of the host."),
+    row(
+        "network_interface",
+        Text,
+        "",
+        "The interface whose address tasks get; that of the default route if not given.",
+    ),
+    row("network_speed", COUNT, "", "Its speed in Mbit/s; 0 or nothing for what is found."),
+    row("cpu_total_compute", COUNT, "", "MHz; 0 or nothing for what is found."),
+    row("memory_total_mb", COUNT, "", "MiB; 0 or nothing for what is found."),
+    row("disk_total_mb", COUNT, "", "MiB; 0 or nothing for what is found."),
+    row("disk_free_mb", COUNT, "", "MiB; 0 or nothing for what is found."),
+    aside("reservable_cores", Text, "", "Processors that tasks may have to themselves, as in `0-3`."),
+    row("max_kill_timeout", Duration, "30s", "The longest time that a task may have to end."),
+    row("min_dynamic_port", Whole(0, 65_535), "20000", "The lowest port that is given out."),
+    row("max_dynamic_port", Whole(0, 65_535), "32000", "The highest port that is given out."),
+    aside("client_min_port", COUNT, "14000", "The lowest port for plugins."),
+    aside("client_max_port", COUNT, "14512", "The highest port for plugins."),
+    row("reserved", Block, "", "What of the host tasks may not use."),
+    aside("gc_interval", Duration, "1m", "How often ended allocations are looked for."),
+    aside("gc_parallel_destroys", Whole(1, i64::MAX), "2", "How many are removed at once."),
+    aside("gc_disk_usage_threshold", Number, "80", "Per cent of the disk in use from which on they are removed."),
+    aside("gc_inode_usage_threshold", Number, "70", "The same for inodes."),
+    row("gc_max_allocs", COUNT, "50", "How many allocations a node has before ended ones are removed."),
+    aside("no_host_uuid", Bool, "true", "The node's id is drawn by chance; it always is."),
+    row("disable_remote_exec", Bool, "", "Nobody may run commands in tasks from afar; nobody can."),
+    aside("template", Block, "", "Settings of templates in tasks."),
+    aside("artifact", Block, "", "Limits for what tasks have fetched."),
+    aside("host_volume", NamedBlocks, "", "Folders of the host that groups may ask for."),
+    aside("host_network", NamedBlocks, "", "Networks of the host that ports may be of."),
+    aside(
+        "bind_wildcard_default_host_network",
+        Bool,
+        "true",
+        "Ports of the default network are bound on all addresses.",
+    ),
+    aside("cni_path", Text, "/opt/cni/bin", "Folders of CNI plugins, with `:` between them."),
+    aside("cni_config_dir", Text, "/opt/cni/config", "The folder of CNI networks."),
+    aside("bridge_network_name", Text, "nomad", "The bridge for groups of mode `bridge`."),
+    aside("bridge_network_subnet", Text, "172.26.64.0/20", "Its addresses."),
+    aside("bridge_network_subnet_ipv6", Text, "", "Its IPv6 addresses.").later(),
+    aside("bridge_network_hairpin_mode", Bool, "false", "Tasks may reach themselves through it."),
+    row(
+        "cgroup_parent",
+        Text,
+        "",
+        "The control group that tasks are put below; `nomad.slice`, or `/nomad` with the first version of control groups, if not given.",
+    ),
+    aside("nomad_service_discovery", Bool, "true", "Services of provider `nomad` may run here."),
+    aside("drain_on_shutdown", Block, "", "Moves tasks away before the agent leaves."),
+    aside("host_volumes_dir", Text, "", "The folder of volumes that are made on demand.").later(),
+    aside("host_volume_plugin_dir", Text, "", "The folder of programs that make volumes.").later(),
+    aside("common_plugin_dir", Text, "", "The folder of further programs.").later(),
+    aside("alloc_mounts_dir", Text, "", "The folder where tasks' folders are mounted.").later(),
+    aside("node_max_allocs", COUNT, "", "How many allocations the node may have at once.").later(),
+    row("default_ineligible", Bool, "false", "The node takes no work until it is told to; `true` stops the start.")
+        .refused()
+        .later(),
+    aside("users", Block, "", "Users that tasks run as.").later(),
+    aside("fingerprint", NamedBlocks, "", "How the host is looked at.").later(),
+    aside("preferred_address_family", Text, "", "`ipv4` or `ipv6`.").later(),
+    aside("gc_volumes_on_node_gc", Bool, "false", "Volumes go with their node.").later(),
+    aside("cpu_disable_dmidecode", Bool, "false", "Does not ask the firmware about processors.").later(),
+    aside("log_file", Text, "", "A file for the client's log.").later(),
+];
+
+/// Options that are read from `client { options { … } }`, beside those of Docker.
+pub const CLIENT_OPTIONS: &[(&str, &str)] = &[
+    ("driver.allowlist", "Drivers that the node may have, with commas between them; all if not given."),
+    ("driver.whitelist", "The same, of old."),
+    ("driver.denylist", "Drivers that it may not have."),
+    ("driver.blacklist", "The same, of old."),
+    ("env.denylist", "Variables of the agent's environment that tasks do not inherit; replaces the built-in list."),
+    ("env.blacklist", "The same, of old."),
+    ("driver.raw_exec.enable", "`enabled` of `plugin \"raw_exec\"`, where that has no `config`."),
+    ("driver.raw_exec.no_cgroups", "`no_cgroups` of `plugin \"raw_exec\"`, where that has no `config`."),
+    ("driver.mock_driver.enable", "`enabled` of `plugin \"mock_driver\"`, where that has no `config`."),
+];

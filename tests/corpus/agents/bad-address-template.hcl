@@ -1,0 +1,3 @@
+data_dir  = "/d"
+bind_addr = "{{ GetAllInterfaces }}"
+server { enabled = true }

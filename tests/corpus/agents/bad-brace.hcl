@@ -1,0 +1,2 @@
+server {
+  enabled = true

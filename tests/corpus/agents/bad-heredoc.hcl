@@ -1,0 +1,2 @@
+name = <<EOF
+never

@@ -1,0 +1,2 @@
+gc_interval = 30s
+log_level = INFO

@@ -1,0 +1,2 @@
+name = "a
+region = "b"

@@ -1,0 +1,1 @@
+vault { token = s3cret-word }

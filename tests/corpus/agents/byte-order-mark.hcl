@@ -1,0 +1,2 @@
+﻿data_dir = "/d"
+server { enabled = true }

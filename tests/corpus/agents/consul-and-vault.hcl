@@ -1,0 +1,52 @@
+data_dir = "/d"
+server { enabled = true }
+consul {
+  name            = "default"
+  address         = "10.0.0.8:8500"
+  grpc_address    = "10.0.0.8:8502"
+  grpc_ca_file    = "/grpc-ca"
+  token           = "s3cret-consul"
+  auth            = "ann:s3cret"
+  ssl             = true
+  verify_ssl      = false
+  share_ssl       = false
+  ca_file         = "/ca"
+  cert_file       = "/cert"
+  key_file        = "/key"
+  namespace       = "team"
+  auto_advertise  = false
+  checks_use_advertise   = true
+  client_auto_join       = false
+  server_auto_join       = false
+  client_service_name    = "ls-client"
+  client_http_check_name = "client up"
+  server_service_name    = "ls"
+  server_http_check_name = "server up"
+  server_serf_check_name = "gossip up"
+  server_rpc_check_name  = "rpc up"
+  tags                   = ["a", "b"]
+  allow_unauthenticated  = false
+  timeout                = "9s"
+  service_identity { aud = ["consul.example"] }
+  task_identity { aud = ["consul.example"] }
+  service_auth_method = "services"
+  task_auth_method    = "tasks"
+}
+vault {
+  name                  = "default"
+  enabled               = true
+  address               = "https://vault.example"
+  token                 = "s3cret-vault"
+  create_from_role      = "role"
+  allow_unauthenticated = false
+  task_token_ttl        = "24h"
+  ca_file               = "/ca"
+  ca_path               = "/cas"
+  cert_file             = "/cert"
+  key_file              = "/key"
+  tls_skip_verify       = true
+  tls_server_name       = "vault.example"
+  namespace             = "team"
+  default_identity { aud = ["vault.example"] }
+  jwt_auth_backend_path = "jwt"
+}

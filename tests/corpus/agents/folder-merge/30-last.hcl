@@ -1,0 +1,2 @@
+region = ""
+client { meta { zone = "z3" } }

@@ -1,0 +1,4 @@
+data_dir = "/d"
+server {
+  enabled = true
+}
