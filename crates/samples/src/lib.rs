@@ -116,17 +116,7 @@ pub fn job(id: &str, kind: JobType, count: u32) -> Job {
             max_delay: GoDuration::hours(1),
             unlimited: service,
         }),
-        update: service.then_some(UpdatePolicy {
-            stagger: GoDuration::seconds(30),
-            max_parallel: 1,
-            health_check: HealthCheck::Checks,
-            min_healthy_time: GoDuration::seconds(10),
-            healthy_deadline: GoDuration::minutes(5),
-            progress_deadline: GoDuration::minutes(10),
-            auto_revert: false,
-            auto_promote: false,
-            canary: 0,
-        }),
+        update: service.then(one_at_a_time),
         ..group(vec![task("main")])
     };
     with_digest(Job {
@@ -142,6 +132,21 @@ pub fn job(id: &str, kind: JobType, count: u32) -> Job {
         status: JobStatus::Pending,
         ..Job::clone(&Job::absent())
     })
+}
+
+/// The defaults of updates that are rolled out.
+pub fn one_at_a_time() -> UpdatePolicy {
+    UpdatePolicy {
+        stagger: GoDuration::seconds(30),
+        max_parallel: 1,
+        health_check: HealthCheck::Checks,
+        min_healthy_time: GoDuration::seconds(10),
+        healthy_deadline: GoDuration::minutes(5),
+        progress_deadline: GoDuration::minutes(10),
+        auto_revert: false,
+        auto_promote: false,
+        canary: 0,
+    }
 }
 
 /// The job as a client would send it: its document says what its groups say.

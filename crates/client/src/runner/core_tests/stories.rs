@@ -2,10 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longshore_driver::{ExitResult, Recovered, Started, TaskHandle, TaskId};
-use longshore_model::{
-    Allocation, DeploymentId, DesiredStatus, HealthCheck, Lifecycle, LifecycleHook, Task, TaskPhase, Timestamp,
-    UpdatePolicy,
-};
+use longshore_model::{Allocation, DeploymentId, DesiredStatus, Lifecycle, LifecycleHook, Task, TaskPhase, Timestamp};
 use longshore_values::GoDuration;
 
 use crate::runner::core::{Action, Core, Event, Moment, StartFailure};
@@ -392,17 +389,7 @@ fn folders_that_cannot_be_made_fail_the_tasks() {
 fn deployed(tasks: Vec<Task>) -> Allocation {
     let mut alloc = testing::allocation(1, tasks);
     alloc.deployment = Some(DeploymentId::from_u128(1));
-    Arc::make_mut(&mut alloc.job_spec).groups[0].update = Some(UpdatePolicy {
-        stagger: GoDuration::seconds(30),
-        max_parallel: 1,
-        health_check: HealthCheck::Checks,
-        min_healthy_time: GoDuration::seconds(10),
-        healthy_deadline: GoDuration::minutes(5),
-        progress_deadline: GoDuration::minutes(10),
-        auto_revert: false,
-        auto_promote: false,
-        canary: 0,
-    });
+    Arc::make_mut(&mut alloc.job_spec).groups[0].update = Some(longshore_samples::one_at_a_time());
     alloc
 }
 
