@@ -1,5 +1,7 @@
 //! When an image cannot be had: what is told, what is tried again, and what is held afterwards.
 
+use std::process::Stdio;
+
 use longshore_harness::{CountingProxy, Fault, eventually};
 
 use crate::support::*;
@@ -84,4 +86,30 @@ fn a_login_that_is_right() {
     let agent = machine.agent(AGENT);
     run_job(&agent, &job("right", &format!("{}/shop/secret:1", guarded.host())).config(login));
     wait_running(&agent, "right", 1);
+}
+
+/// Whoever waits for a new job reads what is wrong while it is still tried, also where there is no terminal.
+#[test]
+fn what_is_wrong_is_told_while_it_is_tried_again() {
+    let machine = Machine::start();
+    machine.push("shop/known");
+    let name = format!("{}/shop/known:nope", machine.proxy.host());
+    let agent = machine.agent(AGENT);
+    let restart = "restart {\n      attempts = 9\n      interval = \"1h\"\n      delay    = \"5s\"\n      mode     = \"delay\"\n    }";
+    let (file, told) = (agent.file_path("waits.nomad.hcl"), agent.file_path("waits.out"));
+    std::fs::write(&file, Job::new("waits", &name).group(restart).text()).unwrap();
+    let mut command = agent.cli_command(&["job", "run", file.to_str().unwrap()]);
+    command.stdin(Stdio::null()).stdout(std::fs::File::create(&told).unwrap()).stderr(Stdio::null());
+    let mut waiting = machine.run.spawn(&mut command).unwrap();
+    let text = eventually(SOON, "a word about the image", || {
+        let text = std::fs::read_to_string(&told).unwrap();
+        if text.contains(&name) { Ok(text) } else { Err(text) }
+    })
+    .unwrap();
+    let line = text.lines().find(|line| line.contains(&name)).unwrap();
+    assert!(line.contains("task \"main\"") && line.contains("not found") && line.contains("restarting in"), "{text}");
+    let state = agent.get("/v1/job/waits/deployment").unwrap();
+    assert_eq!((&state["Status"], waiting.try_wait().unwrap()), (&"running".into(), None), "it goes on waiting");
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
 }

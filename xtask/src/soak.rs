@@ -8,8 +8,8 @@ use longshore_harness::soak::pair::{PairSetup, two_agents};
 use longshore_harness::soak::{SoakSetup, soak};
 use longshore_harness::{Run, reap_leftovers};
 
-use crate::{rounds, setup};
 use crate::shell::{self, Outcome, cargo};
+use crate::{rounds, setup};
 
 const USAGE: &str = "usage: cargo xtask soak [kills|disk|pair|rounds [N]]; LONGSHORE_SOAK_SEED=N repeats the draws of an earlier run, \
                      LONGSHORE_SOAK_KILLS=N takes so many kills of the agent (a tenth of it of the engine)";

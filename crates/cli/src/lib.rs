@@ -25,6 +25,7 @@ mod view;
 
 use std::ffi::OsString;
 
+use longshore_jobspec::nearest;
 use longshore_values::Secret;
 
 use client::Client;
@@ -96,12 +97,20 @@ fn guide(ui: &mut Ui, program: &str, words: &[&str], found: &Found) -> u8 {
     // Of a page of help alone nobody would learn that the command is missing here, not misspelt.
     match words.get(..named) {
         Some(words) if words.iter().all(|word| !word.starts_with('-')) => {
-            ui.error(&format!("There is no command \"{}\" in this build.", words.join(" ")));
+            let missing = words.join(" ");
+            let meant = nearest(&missing, known_words()).map(|meant| format!(" Did you mean \"{meant}\"?"));
+            ui.error(&format!("There is no command \"{missing}\" in this build.{}", meant.unwrap_or_default()));
         }
         _ => (),
     }
     ui.line(&help);
     code
+}
+
+/// Whatever may stand where a command is named, `agent` included.
+fn known_words() -> impl Iterator<Item = &'static str> {
+    let commands = COMMANDS.iter().flat_map(|it| std::iter::once(it.name).chain(it.aliases.iter().copied()));
+    commands.chain(GROUPS.iter().map(|group| group.name)).chain(["agent"])
 }
 
 enum Found {

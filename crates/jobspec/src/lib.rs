@@ -37,7 +37,7 @@ pub use format::format;
 use decode::Decoder;
 use evaluate::{Budget, Evaluator};
 use source::Source;
-use suggest::nearest;
+pub use suggest::nearest;
 
 /// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 8 << 20;

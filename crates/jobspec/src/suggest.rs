@@ -1,5 +1,5 @@
 /// The candidate nearest to what was written, when it is near enough to be what was meant.
-pub(crate) fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (written.chars().count() / 3).clamp(1, 3);
     candidates
         .into_iter()

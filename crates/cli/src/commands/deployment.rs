@@ -6,6 +6,7 @@ use crate::json::formatted;
 use crate::monitor::Cancelled;
 use crate::render::deployment;
 use crate::resolve::one_deployment;
+use crate::view::View;
 
 pub(super) async fn list(context: &mut Context) -> Outcome {
     context.no_arguments()?;
@@ -15,19 +16,14 @@ pub(super) async fn list(context: &mut Context) -> Outcome {
 async fn all(context: &mut Context) -> Outcome {
     let filter = context.given.text("filter").unwrap_or("").to_owned();
     let query: Vec<(&str, &str)> = if filter.is_empty() { Vec::new() } else { vec![("filter", &filter)] };
-    let (json, template) = (context.given.switch("json"), context.given.text("t").map(str::to_owned));
-    let value = context.client.get_value("/v1/deployments", &query).await.doing("Error retrieving deployments")?;
-    let text = match formatted(json, template.as_deref(), &value)? {
-        Some(text) => text,
-        None => {
-            let shape = |why| Failure::told(format!("Error retrieving deployments: {why}"));
-            let mut deployments: Vec<Deployment> = longshore_api::from_value(value).map_err(shape)?;
-            deployments.sort_by_key(|deployment| std::cmp::Reverse(deployment.create_index));
-            deployment::list(&context.view(), &deployments)
-        }
-    };
-    context.ui.line(&text);
-    Ok(0)
+    let doing = "Error retrieving deployments";
+    let value = context.client.get_value("/v1/deployments", &query).await.doing(doing)?;
+    context.show(value, doing, newest_first)
+}
+
+pub(super) fn newest_first(view: &View, mut deployments: Vec<Deployment>) -> String {
+    deployments.sort_by_key(|deployment| std::cmp::Reverse(deployment.create_index));
+    deployment::list(view, &deployments)
 }
 
 pub(super) async fn status(context: &mut Context) -> Outcome {

@@ -6,16 +6,20 @@ use serde_json::Value;
 
 use crate::client::escape;
 use crate::commands::{Context, Outcome};
-use crate::failure::{Failure, While};
-use crate::json::formatted;
+use crate::failure::While;
 use crate::render::image;
-use crate::view::View;
 
 pub(super) async fn status(context: &mut Context) -> Outcome {
     context.no_arguments()?;
     let doing = "Error querying images";
     let value = context.client.get_value("/v1/client/images", &[]).await.doing(doing)?;
-    tell(context, value, doing, |view, images: &ImagesResponse| image::list(view, images))
+    let for_people = !context.given.switch("json") && context.given.text("t").is_none();
+    let pins: Vec<ImagePin> = match for_people {
+        // While the keeper cannot be asked, which the list's note tells, nobody knows of pins.
+        true => context.client.get("/v1/client/images/pins", &[]).await.unwrap_or_default(),
+        false => Vec::new(),
+    };
+    context.show(value, doing, |view, images: ImagesResponse| image::status(view, &images, &pins))
 }
 
 pub(super) async fn explain(context: &mut Context) -> Outcome {
@@ -23,7 +27,7 @@ pub(super) async fn explain(context: &mut Context) -> Outcome {
     let doing = "Error querying image";
     let path = format!("/v1/client/image/{}", escape(&name));
     let value = context.client.get_value(&path, &[]).await.doing(doing)?;
-    tell(context, value, doing, |view, found: &ImageExplain| image::explain(view, found))
+    context.show(value, doing, |view, found: ImageExplain| image::explain(view, &found))
 }
 
 pub(super) async fn pin(context: &mut Context) -> Outcome {
@@ -34,13 +38,13 @@ pub(super) async fn pin(context: &mut Context) -> Outcome {
     let doing = "Error pinning images";
     let request = ImagePinRequest { pattern, who: who() };
     let value: Value = context.client.put("/v1/client/images/pin", &[], &request).await.doing(doing)?;
-    tell(context, value, doing, |_, pin: &ImagePin| image::pinned(pin))
+    context.show(value, doing, |_, pin: ImagePin| image::pinned(&pin))
 }
 
 async fn pins(context: &mut Context) -> Outcome {
     let doing = "Error querying pins";
     let value = context.client.get_value("/v1/client/images/pins", &[]).await.doing(doing)?;
-    tell(context, value, doing, |view, pins: &Vec<ImagePin>| image::pins(view, pins))
+    context.show(value, doing, |view, pins: Vec<ImagePin>| image::pins(view, &pins))
 }
 
 pub(super) async fn unpin(context: &mut Context) -> Outcome {
@@ -58,7 +62,7 @@ pub(super) async fn collect(context: &mut Context) -> Outcome {
     let doing = "Error collecting images";
     let request = ImageCollectRequest { dry_run };
     let value: Value = context.client.put("/v1/client/images/gc", &[], &request).await.doing(doing)?;
-    tell(context, value, doing, |view, gone: &ImageCollectResponse| image::collected(view, gone, dry_run))
+    context.show(value, doing, |view, gone: ImageCollectResponse| image::collected(view, &gone, dry_run))
 }
 
 pub(super) async fn pull(context: &mut Context) -> Outcome {
@@ -66,27 +70,7 @@ pub(super) async fn pull(context: &mut Context) -> Outcome {
     let doing = "Error pulling image";
     let request = ImagePullRequest { name, force: context.given.switch("force") };
     let value: Value = context.client.put("/v1/client/images/pull", &[], &request).await.doing(doing)?;
-    tell(context, value, doing, |view, pulled: &ImagePulled| image::pulled(view, pulled))
-}
-
-/// Prints an answer as asked for: as it came, through a template, or for people.
-fn tell<T: serde::de::DeserializeOwned>(
-    context: &mut Context,
-    value: Value,
-    doing: &str,
-    render: impl FnOnce(&View, &T) -> String,
-) -> Outcome {
-    let (json, template) = (context.given.switch("json"), context.given.text("t").map(str::to_owned));
-    let text = match formatted(json, template.as_deref(), &value)? {
-        Some(text) => text,
-        None => {
-            let shape = |why| Failure::told(format!("{doing}: {why}"));
-            let shown: T = longshore_api::from_value(value).map_err(shape)?;
-            render(&context.view(), &shown)
-        }
-    };
-    context.ui.line(&text);
-    Ok(0)
+    context.show(value, doing, |view, pulled: ImagePulled| image::pulled(view, &pulled))
 }
 
 /// Who asks, for those who wonder later who pinned something.

@@ -37,6 +37,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group { name: "image", synopsis: "See the images that tasks need, and why they stay or go" },
     Group { name: "job", synopsis: "Interact with jobs" },
     Group { name: "node", synopsis: "Interact with nodes" },
+    Group { name: "server", synopsis: "Interact with servers" },
     Group { name: "system", synopsis: "Interact with the whole cluster" },
 ];
 
@@ -64,10 +65,30 @@ const TEMPLATE: Flag = Flag::text("t", "The answer through a Go template.");
 const PRIORITY: Flag = Flag::integer("eval-priority", "The evaluation's priority, if not the job's.");
 const NO_DELAY: Flag = Flag::switch("no-shutdown-delay", "Do not wait for the shutdown delays of groups and tasks.");
 
+const OF_JOB: Flag = Flag::switch("job", "The argument is a job; one of its allocations is taken.");
+
+const FOLLOWING: &[Flag] = &[
+    Flag::switch("f", "Go on as more is written."),
+    Flag::switch("tail", "Begin near the end."),
+    Flag::integer("n", "With -tail: how many lines."),
+    Flag::integer("c", "With -tail: how many bytes."),
+    VERBOSE,
+];
+
 const STATUS_FORMAT: &[Flag] = &[VERBOSE, JSON, TEMPLATE];
 
 /// All commands but `agent`, sorted by name.
 pub(crate) const COMMANDS: &[Command] = &[
+    Command {
+        name: "agent-info",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "Show what an agent tells of itself",
+        about: "",
+        flags: &[&[JSON, TEMPLATE]],
+        general: true,
+        action: Action::AgentInfo,
+    },
     Command {
         name: "alloc exec",
         aliases: &["exec"],
@@ -92,16 +113,14 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: "[options] <allocation> [<path>]",
         synopsis: "Show the files of an allocation",
         about: "A folder is listed, a file is shown. Secrets are shown to nobody.",
-        flags: &[&[
-            Flag::switch("H", "Sizes as plain numbers of bytes."),
-            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
-            Flag::switch("stat", "What there is to know of the file, not what it holds."),
-            Flag::switch("f", "Go on as more is written."),
-            Flag::switch("tail", "Begin near the end."),
-            Flag::integer("n", "With -tail: how many lines."),
-            Flag::integer("c", "With -tail: how many bytes."),
-            VERBOSE,
-        ]],
+        flags: &[
+            &[
+                Flag::switch("H", "Sizes as plain numbers of bytes."),
+                OF_JOB,
+                Flag::switch("stat", "What there is to know of the file, not what it holds."),
+            ],
+            FOLLOWING,
+        ],
         general: true,
         action: Action::AllocFs,
     },
@@ -111,17 +130,15 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: "[options] <allocation> [<task>]",
         synopsis: "Show what a task has written",
         about: "Both streams are shown unless -stdout or -stderr is given.",
-        flags: &[&[
-            Flag::switch("stdout", "Standard output alone."),
-            Flag::switch("stderr", "Standard error alone."),
-            Flag::text("task", "The task, when the allocation has several."),
-            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
-            Flag::switch("f", "Go on as more is written."),
-            Flag::switch("tail", "Begin near the end."),
-            Flag::integer("n", "With -tail: how many lines."),
-            Flag::integer("c", "With -tail: how many bytes."),
-            VERBOSE,
-        ]],
+        flags: &[
+            &[
+                Flag::switch("stdout", "Standard output alone."),
+                Flag::switch("stderr", "Standard error alone."),
+                Flag::text("task", "The task, when the allocation has several."),
+                OF_JOB,
+            ],
+            FOLLOWING,
+        ],
         general: true,
         action: Action::AllocLogs,
     },
@@ -233,6 +250,19 @@ pub(crate) const COMMANDS: &[Command] = &[
         action: Action::DeploymentStatus,
     },
     Command {
+        name: "eval list",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "List evaluations",
+        about: "",
+        flags: &[
+            &[Flag::text("job", "Of this job alone."), Flag::text("status", "In this status alone.")],
+            STATUS_FORMAT,
+        ],
+        general: true,
+        action: Action::EvalList,
+    },
+    Command {
         name: "eval status",
         aliases: &["eval-status"],
         arguments: "[options] <evaluation>",
@@ -319,6 +349,42 @@ pub(crate) const COMMANDS: &[Command] = &[
         action: Action::ImageUnpin,
     },
     Command {
+        name: "job allocs",
+        aliases: &[],
+        arguments: "[options] <job>",
+        synopsis: "List a job's allocations",
+        about: "",
+        flags: &[&[Flag::switch("all", "Also those of an earlier job of the same name.")], STATUS_FORMAT],
+        general: true,
+        action: Action::JobAllocs,
+    },
+    Command {
+        name: "job deployments",
+        aliases: &[],
+        arguments: "[options] <job>",
+        synopsis: "List a job's deployments",
+        about: "",
+        flags: &[
+            &[
+                Flag::switch("latest", "The newest one alone, in full."),
+                Flag::switch("all", "Also those of an earlier job of the same name."),
+            ],
+            STATUS_FORMAT,
+        ],
+        general: true,
+        action: Action::JobDeployments,
+    },
+    Command {
+        name: "job eval",
+        aliases: &[],
+        arguments: "[options] <job>",
+        synopsis: "Have the scheduler look at a job anew",
+        about: "",
+        flags: &[&[DETACH, Flag::switch("force-reschedule", "Failed allocations are replaced at once."), VERBOSE]],
+        general: true,
+        action: Action::JobEval,
+    },
+    Command {
         name: "job history",
         aliases: &[],
         arguments: "[options] <job>",
@@ -376,6 +442,21 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         general: true,
         action: Action::JobPlan,
+    },
+    Command {
+        name: "job revert",
+        aliases: &[],
+        arguments: "[options] <job> <version>",
+        synopsis: "Run an earlier version of a job again",
+        about: "",
+        flags: &[&[
+            DETACH,
+            Flag::text("consul-token", "Sent along; Consul is not in this build."),
+            Flag::text("vault-token", "Sent along; Vault is not in this build."),
+            VERBOSE,
+        ]],
+        general: true,
+        action: Action::JobRevert,
     },
     Command {
         name: "job run",
@@ -469,6 +550,16 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         general: true,
         action: Action::NodeStatus,
+    },
+    Command {
+        name: "server members",
+        aliases: &[],
+        arguments: "[options]",
+        synopsis: "List the servers that an agent knows",
+        about: "",
+        flags: &[&[Flag::switch("detailed", "All tags of each.")], STATUS_FORMAT],
+        general: true,
+        action: Action::ServerMembers,
     },
     Command {
         name: "status",

@@ -28,6 +28,28 @@ pub(crate) fn list(view: &View, evals: &[Evaluation]) -> String {
     table(&std::iter::once(head).chain(evals.iter().map(row)).collect::<Vec<_>>())
 }
 
+/// The list of all evaluations.
+pub(crate) fn list_of_all(view: &View, evals: &[Evaluation]) -> String {
+    if evals.is_empty() {
+        return "No evals found".to_owned();
+    }
+    let head = ["ID", "Priority", "Triggered By", "Job ID", "Namespace", "Node ID", "Status", "Placement Failures"];
+    let row = |eval: &Evaluation| {
+        let node = if eval.node_id.is_empty() { "<none>" } else { view.id(&eval.node_id) };
+        vec![
+            view.id(&eval.id).to_owned(),
+            eval.priority.to_string(),
+            eval.triggered_by.clone(),
+            eval.job_id.clone(),
+            eval.namespace.clone(),
+            node.to_owned(),
+            eval.status.clone(),
+            placement_failures(eval),
+        ]
+    };
+    table(&std::iter::once(head.map(str::to_owned).to_vec()).chain(evals.iter().map(row)).collect::<Vec<_>>())
+}
+
 /// One evaluation in full.
 pub(crate) fn status(view: &View, eval: &Evaluation) -> String {
     let description = match eval.status_description.as_str() {

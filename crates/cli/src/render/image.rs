@@ -10,7 +10,7 @@ use crate::view::{View, bytes};
 pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
     let mut head = ["Name", "ID", "Size", "Provenance", "State", "Holds", "Goes in"].map(str::to_owned).to_vec();
     if view.verbose {
-        head.extend(["Last Used", "Why"].map(str::to_owned));
+        head.extend(["Last Used", "Why", "Held By"].map(str::to_owned));
     }
     let mut rows = vec![head];
     for image in &images.images {
@@ -26,6 +26,7 @@ pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
         if view.verbose {
             row.push(view.relative(image.last_used.as_nanoseconds()));
             row.push(image.why.clone());
+            row.push(image.holders.iter().map(|holder| held_by(view, holder)).collect::<Vec<_>>().join(", "));
         }
         rows.push(row);
     }
@@ -37,6 +38,18 @@ pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
     };
     let note = if images.note.is_empty() { String::new() } else { view.yellow(&images.note) };
     blocks(&[note, table])
+}
+
+/// The table of images, and below it what people had pinned.
+pub(crate) fn status(view: &View, images: &ImagesResponse, pinned: &[ImagePin]) -> String {
+    let pins = if pinned.is_empty() { String::new() } else { format!("{}\n{}", view.bold("Pins"), pins(view, pinned)) };
+    blocks(&[list(view, images), pins])
+}
+
+/// `task 8fa20aaa/cache`, `pin redis:*`.
+fn held_by(view: &View, holder: &ImageHolder) -> String {
+    let task = if holder.task_name.is_empty() { String::new() } else { format!("/{}", holder.task_name) };
+    format!("{} {}{task}", holder.kind, content_id(view, &holder.id)).trim_end().to_owned()
 }
 
 /// One image with its story.

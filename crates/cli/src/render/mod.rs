@@ -9,6 +9,7 @@ pub(crate) mod job;
 pub(crate) mod metric;
 pub(crate) mod node;
 pub(crate) mod plan;
+pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 pub(crate) mod usage;

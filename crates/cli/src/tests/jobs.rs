@@ -91,6 +91,92 @@ fn stopping_asks_only_when_a_prefix_was_given() {
 }
 
 #[test]
+fn what_belongs_to_a_job_is_listed() {
+    let agent = Agent::start();
+    agent.at("GET /v1/jobs", 200, 14, &json!([{"ID": "web", "Namespace": "default"}]));
+    agent.at("GET /v1/job/web/allocations", 200, 14, &json!([alloc("running")]));
+    let older = json!({"ID": "bda0f22d-0000", "JobID": "web", "JobVersion": 3, "Status": "failed", "CreateIndex": 2});
+    agent.at(
+        "GET /v1/job/web/deployments",
+        200,
+        14,
+        &json!([older, deployment("running", "Deployment is running", 0)]),
+    );
+    agent.at("GET /v1/job/web/deployment", 200, 14, &Value::Null);
+    let allocs = run_at(&agent.address, &["job", "allocs", "we"]);
+    assert!(allocs.contains("76876d46  70536901  g           0        run      running"), "{allocs}");
+    insta::assert_snapshot!(run_at(&agent.address, &["job", "deployments", "web"]), @"
+    --- stdout
+    ID        Job ID  Job Version  Status   Description
+    f0804b9f  web     0            running  Deployment is running
+    bda0f22d  web     3            failed   <none>
+    --- exit 0
+    ");
+    let latest = run_at(&agent.address, &["job", "deployments", "-latest", "web"]);
+    assert_eq!(latest, "--- stdout\nNo deployment found\n--- exit 0");
+    assert!(agent.asked().contains(&"GET /v1/job/web/deployments?namespace=default&all=false".to_owned()));
+}
+
+#[test]
+fn an_earlier_version_comes_back_and_a_job_is_looked_at_anew() {
+    let agent = Agent::start();
+    agent.at("GET /v1/jobs", 200, 14, &json!([{"ID": "web", "Namespace": "default"}]));
+    agent.at("PUT /v1/job/web/revert", 200, 14, &json!({"EvalID": EVAL}));
+    agent.at("PUT /v1/job/web/evaluate", 200, 14, &json!({"EvalID": EVAL}));
+    let bad = run_at(&agent.address, &["job", "revert", "web", "x"]);
+    insta::assert_snapshot!(bad, @r#"
+    --- stderr
+    Failed to parse job-version flag: strconv.ParseUint: parsing "x": invalid syntax
+    --- exit 1
+    "#);
+    insta::assert_snapshot!(run_at(&agent.address, &["job", "revert", "-detach", "web", "0"]), @"
+    --- stdout
+    Evaluation ID: 95a48e41-dd2c-ae3d-f119-9b7924cd828e
+    --- exit 0
+    ");
+    let told = run_at(&agent.address, &["job", "eval", "-detach", "-force-reschedule", "web"]);
+    assert_eq!(told, "--- stdout\nCreated eval ID: \"95a48e41\" \n--- exit 0");
+    let asked = agent.asked().join("\n");
+    assert!(asked.contains("\"JobVersion\":0") && asked.contains("\"ForceReschedule\":true"), "{asked}");
+}
+
+#[test]
+fn evaluations_servers_and_the_agent_itself() {
+    let agent = Agent::start();
+    agent.at("GET /v1/evaluations", 200, 14, &json!([eval("complete", "")]));
+    let member = json!({"Name": "a.global", "Addr": "127.0.0.1", "Port": 4648, "Status": "alive", "ProtocolCur": 2, "Tags":
+        {"rpc_addr": "127.0.0.1", "port": "4647", "raft_vsn": "3", "build": "1.6.3", "dc": "dc1", "region": "global"}});
+    agent.at("GET /v1/agent/members", 200, 14, &json!({"ServerName": "a", "Members": [member]}));
+    agent.at("GET /v1/status/leader", 200, 14, &json!("\"127.0.0.1:4647\""));
+    let stats = json!({"nomad": {"server": "true", "leader": "true"}, "client": {"num_allocations": "0"}});
+    agent.at("GET /v1/agent/self", 200, 14, &json!({ "stats": stats }));
+    let commands =
+        [&["eval", "list"][..], &["server", "members"], &["server", "members", "-detailed"], &["agent-info"]];
+    let told: Vec<String> = commands.iter().map(|words| run_at(&agent.address, words)).collect();
+    insta::assert_snapshot!(told.join("\n"), @"
+    --- stdout
+    ID        Priority  Triggered By  Job ID  Namespace  Node ID  Status    Placement Failures
+    95a48e41  0         <none>        web     <none>     <none>   complete  false
+    --- exit 0
+    --- stdout
+    Name      Address    Port  Status  Leader  Raft Version  Build  Datacenter  Region
+    a.global  127.0.0.1  4648  alive   true    3             1.6.3  dc1         global
+    --- exit 0
+    --- stdout
+    Name      Address    Port  Tags
+    a.global  127.0.0.1  4648  build=1.6.3,dc=dc1,port=4647,raft_vsn=3,region=global,rpc_addr=127.0.0.1
+    --- exit 0
+    --- stdout
+    client
+      num_allocations = 0
+    nomad
+      leader = true
+      server = true
+    --- exit 0
+    ");
+}
+
+#[test]
 fn an_example_job_is_written_once_and_can_be_read() {
     let file = job_file("");
     let path = file.path();

@@ -224,9 +224,12 @@ fn a_command_that_is_not_there_is_named() {
     check(&[], root, "", 127);
     check(&["-bogus"], root, "", 127);
     check(&["frobnicate"], root, "There is no command \"frobnicate\" in this build.\n", 127);
-    check(&["server", "members"], root, "There is no command \"server\" in this build.\n", 127);
+    check(&["volume", "status"], root, "There is no command \"volume\" in this build.\n", 127);
+    check(&["stauts"], root, "There is no command \"stauts\" in this build. Did you mean \"status\"?\n", 127);
     check(&["alloc"], group, "", 1);
     check(&["alloc", "-help"], group, "", 0);
     check(&["alloc", "-bogus"], group, "", 1);
+    let meant = "There is no command \"alloc lgos\" in this build. Did you mean \"alloc logs\"?\n";
+    check(&["alloc", "lgos", "-f", "abc"], group, meant, 1);
     check(&["alloc", "exec", "-i", "abc"], group, "There is no command \"alloc exec\" in this build.\n", 1);
 }

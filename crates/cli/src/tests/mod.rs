@@ -73,6 +73,10 @@ fn serve(stream: TcpStream, answers: &Mutex<Answers>, asked: &Mutex<Vec<String>>
     let (status, index, body) = match answers.lock().unwrap().get_mut(&key) {
         Some(list) if list.len() > 1 => list.remove(0),
         Some(list) => list[0].clone(),
+        // There is nothing of these, unless the test says so.
+        None if key.starts_with("GET /v1/deployment/allocations/") || key == "GET /v1/client/images/pins" => {
+            (200, 1, "[]".to_owned())
+        }
         None => (404, 0, "Invalid URL".to_owned()),
     };
     let length = body.len();

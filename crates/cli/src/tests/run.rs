@@ -56,8 +56,11 @@ fn running_a_job_follows_evaluation_and_deployment() {
     );
     assert_eq!((&register["Job"]["ID"], &register["EnforceIndex"]), (&json!("web"), &json!(false)));
     // Each look waits for what is newer than the one before.
-    let waits: Vec<&str> =
-        asked.iter().filter(|line| line.contains("index=")).map(|line| line.split(' ').nth(1).unwrap()).collect();
+    let waits: Vec<&str> = asked
+        .iter()
+        .filter(|line| line.contains("index=") && !line.contains("deployment/allocations"))
+        .map(|line| line.split(' ').nth(1).unwrap())
+        .collect();
     let expected = [
         format!("/v1/evaluation/{EVAL}?index=0&wait=60s"),
         format!("/v1/evaluation/{EVAL}?index=10&wait=60s"),
@@ -110,6 +113,50 @@ fn a_failed_deployment_is_followed_through_its_rollback() {
         Deployed
         Task Group  Desired  Placed  Healthy  Unhealthy
         g           1        1       1        0
+
+    --- exit 1
+    "#);
+}
+
+#[test]
+fn what_goes_wrong_is_told_while_it_is_waited_for() {
+    let agent = Agent::start();
+    let mut failing = alloc("pending");
+    failing["TaskStates"] = json!({"t": {"State": "pending", "Events": [
+        {"Type": "Driver", "DisplayMessage": "Downloading image"},
+        {"Type": "Driver Failure", "DisplayMessage": "could not pull image web:2: not found"},
+        {"Type": "Restarting", "DisplayMessage": "Task restarting in 15s", "StartDelay": 15_000_000_000_i64},
+    ]}});
+    let deployment_path = format!("GET /v1/deployment/{DEPLOYMENT}");
+    agent.at(&format!("GET /v1/deployment/allocations/{DEPLOYMENT}"), 200, 12, &json!([failing]));
+    agent.at(&deployment_path, 200, 14, &deployment("running", "Deployment is running", 0));
+    agent.at(&deployment_path, 200, 15, &deployment("failed", "Failed due to progress deadline", 0));
+    insta::assert_snapshot!(without_times(&run_at(&agent.address, &["deployment", "status", "-monitor", DEPLOYMENT])), @r#"
+    --- stdout
+    ==> <t>: Monitoring deployment "f0804b9f"
+        <t>
+        ID          = f0804b9f
+        Job ID      = web
+        Job Version = 0
+        Status      = running
+        Description = Deployment is running
+
+        Deployed
+        Task Group  Desired  Placed  Healthy  Unhealthy
+        g           1        1       0        0
+
+        <t>: Allocation "76876d46" task "t": could not pull image web:2: not found, restarting in 15s
+
+        <t>
+        ID          = f0804b9f
+        Job ID      = web
+        Job Version = 0
+        Status      = failed
+        Description = Failed due to progress deadline
+
+        Deployed
+        Task Group  Desired  Placed  Healthy  Unhealthy
+        g           1        1       0        0
 
     --- exit 1
     "#);

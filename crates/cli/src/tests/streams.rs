@@ -71,6 +71,10 @@ fn images_are_listed_and_explained() {
     web:1 1
     --- exit 0
     ");
+    let pin = json!({"Pattern": "web:*", "Who": "ann@h", "At": "2026-11-30T17:38:32Z", "Names": ["web:1"]});
+    agent.at("GET /v1/client/images/pins", 200, 5, &json!([pin]));
+    let pinned = run_at(&agent.address, &["image", "status"]);
+    assert!(pinned.contains("\n\nPins\nPattern  By     Pinned") && pinned.contains("web:1\n---"), "{pinned}");
     insta::assert_snapshot!(run_at(&agent.address, &["image", "explain", "127.0.0.1:5001/web:1"]), @"
     --- stdout
     Name       = web:1

@@ -22,6 +22,7 @@ fn words_name_commands() {
     check("job frobnicate", "group job");
     check("alloc-status x", "alloc status after 1");
     check("frobnicate", "nothing");
+    check("server members", "server members after 2");
     check("", "nothing");
 }
 
@@ -52,11 +53,13 @@ fn help_texts() {
         agent     Run an agent
 
     Other commands:
+        agent-info    Show what an agent tells of itself
         config        Interact with agent files
         deployment    Interact with deployments
         eval          Interact with evaluations
         fmt           Put job, variable and agent files into their usual form
         image         See the images that tasks need, and why they stay or go
+        server        Interact with servers
         system        Interact with the whole cluster
         version       Print the version
     ");

@@ -56,11 +56,11 @@ fn the_table() {
     late:1   7614ae9453d1  138 MiB  obtained    idle                        0      now
     ");
     insta::assert_snapshot!(image::list(&verbose(view_at(0)), &images), @"
-    Name     ID                                                                       Size     Provenance  State                       Holds  Goes in  Last Used  Why
-    redis:7  sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    held                        1      -        1m ago     a task needs it
-    web:1    sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    idle                        0      2m41s    1m ago     idle; removed after image_delay
-    big:2    <none>                                                                   <none>   <none>      pulling (12 MiB of 40 MiB)  1      -        <none>     <none>
-    late:1   sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    idle                        0      now      1m ago     idle; removed after image_delay
+    Name     ID                                                                       Size     Provenance  State                       Holds  Goes in  Last Used  Why                              Held By
+    redis:7  sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    held                        1      -        1m ago     a task needs it                  task 8fa20aaa-1111-2222-3333-444444444444/cache
+    web:1    sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    idle                        0      2m41s    1m ago     idle; removed after image_delay  <none>
+    big:2    <none>                                                                   <none>   <none>      pulling (12 MiB of 40 MiB)  1      -        <none>     <none>                           <none>
+    late:1   sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631  138 MiB  obtained    idle                        0      now      1m ago     idle; removed after image_delay  <none>
     ");
     images.images.clear();
     images.note = "another agent keeps this engine's images".to_owned();

@@ -1,17 +1,20 @@
 //! Follows an evaluation, and the deployment that it belongs to, until both have ended or the person leaves. Waits by
 //! blocking queries.
 
+mod troubles;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::time::Duration;
 
-use longshore_api::{AllocListStub, Deployment, Evaluation, TaskEvent};
+use longshore_api::{AllocListStub, Deployment, Evaluation};
 
 use crate::client::{Client, ClientError, Indexed};
 use crate::render::deployment::progress;
 use crate::render::metric::failures;
 use crate::ui::Ui;
 use crate::view::View;
+use troubles::Troubles;
 
 /// How long one blocking query waits at most.
 const WAIT: &str = "60s";
@@ -185,11 +188,75 @@ impl Monitor<'_> {
     }
 
     async fn follow_to_end(&mut self, first: Followed, followed: &mut Followed) -> Ended {
-        let Self { ui, client, verbose, cancelled, .. } = self;
         match first {
-            Followed::Evaluation(id) => evaluation(ui, client, &id, *verbose, *cancelled, followed).await,
-            Followed::Deployment(id) => deployment(ui, client, &id, *verbose, *cancelled, followed).await,
+            Followed::Evaluation(id) => self.evaluations_from(id, followed).await,
+            Followed::Deployment(id) => self.deployments_from(&id, followed).await,
         }
+    }
+
+    /// Follows an evaluation to its end, then the next one, and at last the deployment.
+    async fn evaluations_from(&mut self, mut id: String, followed: &mut Followed) -> Ended {
+        let verbose = self.verbose;
+        heading(self.ui, verbose, &format!("Monitoring evaluation {:?}", self.ui.view(verbose).id(&id).to_owned()));
+        let mut ended = Ended::Well;
+        loop {
+            let eval = match one_evaluation(self.ui, self.client, &id, verbose).await {
+                Ok(eval) => eval,
+                Err(why) => return failed(self.ui, verbose, "Error reading evaluation", &why),
+            };
+            if !eval.failed_tg_allocs.is_empty() {
+                ended = Ended::NoRoom;
+            } else if eval.status == "failed" {
+                ended = Ended::Badly;
+            }
+            if eval.next_eval.is_empty() {
+                if eval.deployment_id.is_empty() {
+                    return ended;
+                }
+                if ended == Ended::NoRoom {
+                    for line in way_out(&eval) {
+                        detail(self.ui, verbose, line);
+                    }
+                }
+                let of_deployment = self.deployments_from(&eval.deployment_id, followed).await;
+                return if of_deployment == Ended::Well { ended } else { of_deployment };
+            }
+            let next = self.ui.view(verbose).id(&eval.next_eval).to_owned();
+            let after = if eval.wait.is_zero() { String::new() } else { format!(" in {}", eval.wait) };
+            heading(self.ui, verbose, &format!("Monitoring next evaluation {next:?}{after}"));
+            id = eval.next_eval;
+            *followed = Followed::Evaluation(id.clone());
+        }
+    }
+
+    /// Follows a deployment to its end; where a failed one is rolled back, the one that does so too.
+    async fn deployments_from(&mut self, id: &str, followed: &mut Followed) -> Ended {
+        let first = match self.deployment_to_end(id, followed).await {
+            Ok(deployment) => deployment,
+            Err(ended) => return ended,
+        };
+        match first.status.as_str() {
+            "successful" => return Ended::Well,
+            "cancelled" if self.cancelled == Cancelled::IsExpected => return Ended::Well,
+            "failed" if first.status_description.contains("rolling back to job version") => {}
+            _ => return Ended::Badly,
+        }
+        match rollback(self.client, &first).await {
+            Ok(Some(next)) => match self.deployment_to_end(&next, followed).await {
+                Ok(_) => Ended::Badly,
+                Err(ended) => ended,
+            },
+            Ok(None) => Ended::Badly,
+            Err(why) => failed(self.ui, self.verbose, "Error fetching rollback deployment", &why),
+        }
+    }
+
+    async fn deployment_to_end(&mut self, id: &str, followed: &mut Followed) -> Result<Deployment, Ended> {
+        let verbose = self.verbose;
+        *followed = Followed::Deployment(id.to_owned());
+        heading(self.ui, verbose, &format!("Monitoring deployment {:?}", self.ui.view(verbose).id(id).to_owned()));
+        let ended = one_deployment(self.ui, self.client, id, verbose).await;
+        ended.map_err(|why| failed(self.ui, verbose, "Error fetching deployment", &why))
     }
 
     /// What goes on without being looked at, and how to look again.
@@ -215,47 +282,6 @@ async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         // Then it ends the process, as it does without a handler.
         std::future::pending::<()>().await;
-    }
-}
-
-async fn evaluation(
-    ui: &mut Ui,
-    client: &Client,
-    id: &str,
-    verbose: bool,
-    cancelled: Cancelled,
-    followed: &mut Followed,
-) -> Ended {
-    let mut id = id.to_owned();
-    heading(ui, verbose, &format!("Monitoring evaluation {:?}", ui.view(verbose).id(&id).to_owned()));
-    let mut ended = Ended::Well;
-    loop {
-        let eval = match one_evaluation(ui, client, &id, verbose).await {
-            Ok(eval) => eval,
-            Err(why) => return failed(ui, verbose, "Error reading evaluation", &why),
-        };
-        if !eval.failed_tg_allocs.is_empty() {
-            ended = Ended::NoRoom;
-        } else if eval.status == "failed" {
-            ended = Ended::Badly;
-        }
-        if eval.next_eval.is_empty() {
-            if eval.deployment_id.is_empty() {
-                return ended;
-            }
-            if ended == Ended::NoRoom {
-                for line in way_out(&eval) {
-                    detail(ui, verbose, line);
-                }
-            }
-            let of_deployment = deployment(ui, client, &eval.deployment_id, verbose, cancelled, followed).await;
-            return if of_deployment == Ended::Well { ended } else { of_deployment };
-        }
-        let next = ui.view(verbose).id(&eval.next_eval).to_owned();
-        let after = if eval.wait.is_zero() { String::new() } else { format!(" in {}", eval.wait) };
-        heading(ui, verbose, &format!("Monitoring next evaluation {next:?}{after}"));
-        id = eval.next_eval;
-        *followed = Followed::Evaluation(id.clone());
     }
 }
 
@@ -291,41 +317,6 @@ async fn one_evaluation(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -
     }
 }
 
-/// Follows a deployment to its end; where a failed one is rolled back, the one that does so too.
-async fn deployment(
-    ui: &mut Ui,
-    client: &Client,
-    id: &str,
-    verbose: bool,
-    cancelled: Cancelled,
-    followed: &mut Followed,
-) -> Ended {
-    *followed = Followed::Deployment(id.to_owned());
-    heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(id).to_owned()));
-    let first = match one_deployment(ui, client, id, verbose).await {
-        Ok(deployment) => deployment,
-        Err(why) => return failed(ui, verbose, "Error fetching deployment", &why),
-    };
-    match first.status.as_str() {
-        "successful" => return Ended::Well,
-        "cancelled" if cancelled == Cancelled::IsExpected => return Ended::Well,
-        "failed" if first.status_description.contains("rolling back to job version") => {}
-        _ => return Ended::Badly,
-    }
-    match rollback(client, &first).await {
-        Ok(Some(next)) => {
-            *followed = Followed::Deployment(next.clone());
-            heading(ui, verbose, &format!("Monitoring deployment {:?}", ui.view(verbose).id(&next).to_owned()));
-            if let Err(why) = one_deployment(ui, client, &next, verbose).await {
-                return failed(ui, verbose, "Error fetching deployment", &why);
-            }
-        }
-        Ok(None) => {}
-        Err(why) => return failed(ui, verbose, "Error fetching rollback deployment", &why),
-    }
-    Ended::Badly
-}
-
 /// The deployment that brings the earlier version back. Waits for it; `None` when the job makes none.
 async fn rollback(client: &Client, failed: &Deployment) -> Result<Option<String>, ClientError> {
     let path = format!("/v1/job/{}/deployments", crate::client::escape(&failed.job_id));
@@ -349,38 +340,47 @@ async fn one_deployment(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -
     if ui.terminal { on_terminal(ui, client, id, verbose).await } else { on_pipe(ui, client, id, verbose).await }
 }
 
-/// Prints the whole block again at each change.
+/// Prints the whole block again at each change, and what goes wrong as soon as a node tells it.
 async fn on_pipe(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> Result<Deployment, ClientError> {
-    let path = format!("/v1/deployment/{id}");
-    let mut index = 0;
-    let mut shown: Option<Deployment> = None;
+    let (path, allocs_path) = (format!("/v1/deployment/{id}"), format!("/v1/deployment/allocations/{id}"));
+    let look = |index| Box::pin(client.get_after::<Vec<AllocListStub>>(&allocs_path, &[], index, WAIT));
+    let mut next_deployment = Box::pin(client.get_after::<Deployment>(&path, &[], 0, WAIT));
+    // Looked at from the first look at the deployment on.
+    let mut next_allocs = look(0);
+    let (mut shown, mut troubles): (Option<Deployment>, _) = (None, Troubles::default());
     loop {
-        let found: Indexed<Deployment> = client.get_after(&path, &[], index, WAIT).await?;
-        if shown.as_ref().is_none_or(|shown| differs(shown, &found.value)) {
-            let view = ui.view(verbose);
-            let trouble = found.value.task_groups.values().any(|group| group.unhealthy_allocs > 0);
-            let allocs = if verbose || trouble { allocations(client, id).await? } else { Vec::new() };
-            ui.line(&indented(&progress(&view, &found.value, if verbose { &allocs } else { &[] })));
-            let causes = causes(&view, &allocs);
-            if !causes.is_empty() {
-                ui.line(&format!("\n{}", indented(&causes.join("\n"))));
+        let allocs = tokio::select! {
+            found = &mut next_deployment => {
+                let found = found?;
+                let allocs = look(0).await?;
+                if shown.as_ref().is_none_or(|shown| differs(shown, &found.value)) {
+                    let view = ui.view(verbose);
+                    let listed = if verbose { allocs.value.as_slice() } else { &[] };
+                    ui.line(&indented(&progress(&view, &found.value, listed)));
+                    ui.line("");
+                }
+                next_deployment = Box::pin(client.get_after(&path, &[], found.index, WAIT));
+                shown = Some(found.value);
+                allocs
             }
+            found = &mut next_allocs, if shown.is_some() => found?,
+        };
+        let news = troubles.news(&ui.view(verbose), &allocs.value);
+        for line in &news {
+            detail(ui, verbose, line);
+        }
+        if !news.is_empty() {
             ui.line("");
         }
-        if has_ended(&found.value) {
-            return Ok(found.value);
+        match &shown {
+            Some(deployment) if has_ended(deployment) => return Ok(deployment.clone()),
+            _ => next_allocs = look(allocs.index),
         }
-        index = found.index;
-        shown = Some(found.value);
     }
 }
 
 fn differs(a: &Deployment, b: &Deployment) -> bool {
     (&a.status, &a.status_description, &a.task_groups) != (&b.status, &b.status_description, &b.task_groups)
-}
-
-async fn allocations(client: &Client, id: &str) -> Result<Vec<AllocListStub>, ClientError> {
-    client.get(&format!("/v1/deployment/allocations/{id}"), &[]).await
 }
 
 /// Draws the block anew in its place, with a spinner and what pending tasks are doing.
@@ -391,7 +391,7 @@ async fn on_terminal(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> R
     let (mut deployment, mut allocs) = (None, Vec::new());
     let mut next_deployment = Box::pin(client.get_after::<Deployment>(&path, &[], 0, DEPLOYMENT_WAIT));
     let mut next_allocs = Box::pin(client.get_after::<Vec<AllocListStub>>(&allocs_path, &[], 0, DEPLOYMENT_WAIT));
-    let mut frame = 0;
+    let (mut frame, mut troubles) = (0, Troubles::default());
     loop {
         tokio::select! {
             found = &mut next_deployment => {
@@ -408,6 +408,7 @@ async fn on_terminal(ui: &mut Ui, client: &Client, id: &str, verbose: bool) -> R
         }
         let Some(current) = &deployment else { continue };
         let view = ui.view(verbose);
+        drawing.write_above(ui, &troubles.news(&view, &allocs));
         drawing.draw(ui, &terminal_block(&view, current, &allocs, frame));
         if has_ended(current) {
             ui.line("");
@@ -425,42 +426,11 @@ fn terminal_block(view: &View, deployment: &Deployment, allocs: &[AllocListStub]
         _ => format!("  {spinner} Deployment {id:?} in progress..."),
     };
     let mut block = format!("{head}\n{}", indented(&progress(view, deployment, allocs)));
-    let mut lines = causes(view, allocs);
-    if !has_ended(deployment) {
-        lines.extend(pending_tasks(view, allocs));
-    }
+    let lines = if has_ended(deployment) { Vec::new() } else { pending_tasks(view, allocs) };
     if !lines.is_empty() {
         block.push_str(&format!("\n\n{}", indented(&lines.join("\n"))));
     }
     block
-}
-
-/// Why the newest unhealthy allocation of each group is so: the last event of its tasks that names a cause. A person
-/// who waits for a deployment would have to look for it elsewhere.
-fn causes(view: &View, allocs: &[AllocListStub]) -> Vec<String> {
-    let is_unhealthy =
-        |alloc: &AllocListStub| alloc.deployment_status.as_ref().is_some_and(|it| it.healthy == Some(false));
-    let mut newest: BTreeMap<&str, &AllocListStub> = BTreeMap::new();
-    for alloc in allocs.iter().filter(|alloc| is_unhealthy(alloc)) {
-        let kept = newest.entry(&alloc.task_group).or_insert(alloc);
-        if alloc.create_index > kept.create_index {
-            *kept = alloc;
-        }
-    }
-    let tasks =
-        newest.values().flat_map(|alloc| alloc.task_states.iter().map(move |(name, state)| (alloc, name, state)));
-    tasks
-        .filter_map(|(alloc, name, state)| {
-            let event = state.events.iter().rev().find(|event| names_a_cause(event))?;
-            Some(format!("Allocation {:?} task {name:?}: {}", view.id(&alloc.id), event.display_message))
-        })
-        .collect()
-}
-
-/// What follows from a failure is told of every task; these tell the failure itself.
-fn names_a_cause(event: &TaskEvent) -> bool {
-    const KINDS: [&str; 5] = ["Driver Failure", "Setup Failure", "Failed Validation", "Terminated", "Alloc Unhealthy"];
-    KINDS.contains(&event.kind.as_str()) && !event.display_message.starts_with("Unhealthy because of failed task")
 }
 
 /// What tasks that do not run yet are doing: the newest event of each.
@@ -488,9 +458,24 @@ struct Drawing {
 }
 
 impl Drawing {
+    /// Lines that stay, before what is drawn next.
+    fn write_above(&mut self, ui: &mut Ui, lines: &[String]) {
+        if lines.is_empty() {
+            return;
+        }
+        let text = format!("{}\r\x1b[J{}\n\n", self.back(), indented(&lines.join("\n")));
+        self.lines = 0;
+        // A terminal that went away ends the process by its own signal.
+        let _ = ui.raw(text.as_bytes());
+    }
+
+    fn back(&self) -> String {
+        if self.lines > 0 { format!("\x1b[{}A", self.lines) } else { String::new() }
+    }
+
     fn draw(&mut self, ui: &mut Ui, block: &str) {
         // Lines are not wrapped while they are drawn, so that as many can be taken back as were written.
-        let back = if self.lines > 0 { format!("\x1b[{}A", self.lines) } else { String::new() };
+        let back = self.back();
         self.lines = block.lines().count();
         // A terminal that went away ends the process by its own signal.
         ui.draw(&format!("{back}\r\x1b[J\x1b[?7l"), block, "\x1b[?7h\n");
@@ -501,7 +486,7 @@ impl Drawing {
 mod tests {
     use super::*;
     use crate::view::Zone;
-    use longshore_api::{AllocDeploymentStatus, AllocMetric, TaskState};
+    use longshore_api::{AllocMetric, TaskEvent, TaskState};
 
     fn view() -> View {
         View { now: 1_796_060_312_000_000_000, zone: Zone::Utc, verbose: false, colour: false }
@@ -622,39 +607,5 @@ mod tests {
           Status      = successful
           Description = Deployment is running
         "#);
-    }
-
-    #[test]
-    fn the_newest_unhealthy_allocation_of_a_group_says_why() {
-        let event = |kind: &str, message: &str| TaskEvent {
-            kind: kind.to_owned(),
-            display_message: message.to_owned(),
-            ..TaskEvent::default()
-        };
-        let unhealthy = |id: &str, create_index, events| {
-            let mut alloc = alloc(id, create_index, "run", "failed");
-            alloc.task_states = [("web".to_owned(), TaskState { events, ..TaskState::default() })].into();
-            alloc.deployment_status =
-                Some(AllocDeploymentStatus { healthy: Some(false), ..AllocDeploymentStatus::default() });
-            alloc
-        };
-        let failed_pull = vec![
-            event("Driver", "Downloading image"),
-            event("Driver Failure", "could not pull image web:2 from registry reg.test: access denied"),
-            event("Not Restarting", "Exceeded allowed attempts 2 in interval 30m0s and mode is \"fail\""),
-            event("Alloc Unhealthy", "Unhealthy because of failed task"),
-        ];
-        let late = vec![
-            event("Started", "Task started by client"),
-            event("Alloc Unhealthy", "Task not running for min_healthy_time of 10s by healthy_deadline of 5m0s"),
-        ];
-        let allocs = [
-            unhealthy("aaaaaaaa", 4, vec![event("Terminated", "Exit Code: 1")]),
-            unhealthy("bbbbbbbb", 9, failed_pull),
-            alloc("cccccccc", 12, "run", "running"),
-        ];
-        insta::assert_snapshot!(causes(&view(), &allocs).join("\n"), @r#"Allocation "bbbbbbbb" task "web": could not pull image web:2 from registry reg.test: access denied"#);
-        insta::assert_snapshot!(causes(&view(), &[unhealthy("dddddddd", 1, late)]).join("\n"), @r#"Allocation "dddddddd" task "web": Task not running for min_healthy_time of 10s by healthy_deadline of 5m0s"#);
-        assert!(causes(&view(), &[alloc("eeeeeeee", 1, "run", "failed")]).is_empty());
     }
 }
