@@ -39,6 +39,9 @@ pub(crate) struct Roles {
     _temporary: Temporary,
 }
 
+/// How many HTTP connections one address may have, as Nomad has it.
+pub(crate) const CONNECTIONS_PER_CLIENT_MAX: usize = 100;
+
 /// How long after its driver's start an engine may take to be spoken of in the banner. The API answers meanwhile; an
 /// engine that is there and well takes some tens of milliseconds, a busy one more.
 const FIRST_LOOK_MAX: Duration = Duration::from_millis(500);
@@ -53,6 +56,8 @@ pub(crate) struct Setup {
     pub(crate) raw_exec: longshore_exec::RawExecOptions,
     pub(crate) mock: longshore_exec::MockOptions,
     pub(crate) name: String,
+    /// Agent files that were read.
+    pub(crate) files: Vec<String>,
 }
 
 impl Roles {
@@ -152,7 +157,7 @@ async fn start_beside(
             hosts: hosts(config, &setup.listeners.http.advertise),
         },
         response_headers: config.http_api_response_headers.clone(),
-        connections_per_client_max: 100,
+        connections_per_client_max: CONNECTIONS_PER_CLIENT_MAX,
     };
     match Http::new(server.clone(), client.clone(), agent_info(setup), &options, end.clone()) {
         Ok(http) => Ok(Started { client, docker, http: tokio::spawn(http.serve(listener)) }),
@@ -286,7 +291,14 @@ fn agent_info(setup: &Setup) -> AgentInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         rpc_address: setup.listeners.rpc.advertise.clone(),
         serf_port: config.ports.serf,
-        config: shown::config(config, &setup.listeners, config.client.enabled.then(|| docker::shown(&setup.docker))),
+        config: shown::Shown {
+            config,
+            listeners: &setup.listeners,
+            name: &setup.name,
+            files: &setup.files,
+            docker: config.client.enabled.then(|| docker::shown(&setup.docker)),
+        }
+        .rows(),
         prometheus_metrics: config.telemetry.prometheus_metrics,
     }
 }

@@ -28,7 +28,7 @@ pub(crate) fn agent(program: &str, words: &[String]) -> u8 {
     let arguments = match arguments::parse(words) {
         Ok(arguments) => arguments,
         Err(error) => {
-            eprintln!("{error}\n\n{}", arguments::help(program));
+            eprintln!("{error}\nFor the flags that there are try '{program} agent -help'");
             return FAILURE;
         }
     };
@@ -84,7 +84,7 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
         println!("==> WARNING: {notice}");
     }
     println!("==> Starting Longshore agent...");
-    let setup = setup(settings, listeners).map_err(|error| error.full_text())?;
+    let setup = setup(settings, listeners, names).map_err(|error| error.full_text())?;
     let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = runtime.map_err(|error| format!("could not start the runtime: {error}"))?;
@@ -100,13 +100,13 @@ fn start_and_run(arguments: Arguments) -> Result<u8, String> {
     }
 }
 
-fn setup(settings: Settings, listeners: Listeners) -> Result<Setup, AgentError> {
+fn setup(settings: Settings, listeners: Listeners, files: Vec<String>) -> Result<Setup, AgentError> {
     let Settings { config, docker, raw_exec, mock, told: _, effective: _ } = settings;
     let docker_host = std::env::var("DOCKER_HOST").ok();
     let docker_endpoint = docker::endpoint(&docker, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
     let folders = Folders::of(&config, &Surroundings::look());
     let name = config.name.clone().unwrap_or_else(host_name);
-    Ok(Setup { config, listeners, folders, docker, docker_endpoint, raw_exec, mock, name })
+    Ok(Setup { config, listeners, folders, docker, docker_endpoint, raw_exec, mock, name, files })
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -17,7 +17,7 @@ pub(crate) fn show(program: &str, words: &[String]) -> u8 {
     let ShowArguments { agent, origin, json } = match arguments::parse_show(words) {
         Ok(arguments) => arguments,
         Err(error) => {
-            eprintln!("{error}\n\n{}", arguments::help_show(program));
+            eprintln!("{error}\nFor the flags that there are try '{program} config show -help'");
             return 1;
         }
     };

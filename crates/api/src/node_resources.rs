@@ -190,6 +190,8 @@ pub struct HostCpuStats {
     pub user: f64,
     pub system: f64,
     pub idle: f64,
+    /// What clients of before 1.6 read in the place of `total_percent`.
+    pub total: f64,
     pub total_percent: f64,
     pub total_ticks: f64,
 }

@@ -12,14 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Keys that only versions before 1.6 wrote.
-const GONE_SINCE: &[&str] = &[
-    ".Checks[].Id",
-    ".Services[].Id",
-    ".Scaling.Namespace",
-    ".ScalingPolicies[].Namespace",
-    ".CPU[].Total",
-    ".DeviceStats",
-];
+const GONE_SINCE: &[&str] =
+    &[".Checks[].Id", ".Services[].Id", ".Scaling.Namespace", ".ScalingPolicies[].Namespace", ".DeviceStats"];
 
 #[test]
 fn recorded_answers_are_read_and_written_unchanged() {

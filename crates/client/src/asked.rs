@@ -1,10 +1,11 @@
 //! What people ask of allocations that are here: signals, restarts, commands beside their tasks.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use longshore_driver::{ExecRequest, TaskHandle, TaskUsage};
-use longshore_model::AllocId;
+use longshore_model::{AllocId, TaskPhase, Timestamp};
 
 use crate::client::Client;
 use crate::clock;
@@ -18,6 +19,9 @@ const SIGNALS: [&str; 29] = [
     "SIGKILL", "SIGPIPE", "SIGPROF", "SIGQUIT", "SIGSEGV", "SIGSTOP", "SIGSYS", "SIGTERM", "SIGTRAP", "SIGTSTP",
     "SIGTTIN", "SIGTTOU", "SIGURG", "SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGXCPU", "SIGXFSZ",
 ];
+
+/// How long whoever asks for a restart waits for it: that an image is brought anew is within it.
+const RESTART_MAX: Duration = Duration::from_secs(300);
 
 const NOT_RUNNING: &str = "Task not running";
 
@@ -88,22 +92,40 @@ impl Client {
         driver.signal(handle, signal).await.map_err(|error| error.full_text())
     }
 
-    /// Ends a task, or all that run, and has them start again whatever their restart policy.
+    /// Ends a task, or all that run, and has them start again whatever their restart policy. Returns when they run again,
+    /// could not be started, or some minutes have passed.
     ///
     /// # Errors
-    /// When the allocation is not here, has no such task, or nothing of it runs.
-    pub fn restart(&self, alloc: AllocId, task: Option<&str>) -> Result<(), AskError> {
+    /// When the allocation is not here, has no such task, nothing of it runs, or a task does not run again.
+    pub async fn restart(&self, alloc: AllocId, task: Option<&str>) -> Result<(), AskError> {
         let view = self.asked(alloc)?;
         let mut tasks = names(&view, task, |name| format!("Could not find task runner for task: {name}"))?;
         tasks.retain(|name| view.running.contains_key(name));
         match (tasks.is_empty(), task) {
             (true, Some(_)) => Err(AskError::UnknownTask(NOT_RUNNING.to_owned())),
             (true, None) => Err(AskError::Tasks(vec![NOT_RUNNING.to_owned()])),
-            (false, _) => {
-                self.tell(alloc, Event::Restart { tasks });
-                Ok(())
-            }
+            (false, _) => self.restart_running(alloc, &view, tasks).await,
         }
+    }
+
+    async fn restart_running(&self, alloc: AllocId, before: &View, tasks: Vec<String>) -> Result<(), AskError> {
+        let asked_at = clock::now();
+        self.tell(alloc, Event::Restart { tasks: tasks.clone() });
+        let outcomes = join_all(tasks.iter().map(|name| async move {
+            let restarts = before.report.task_states.get(name).map_or(0, |state| state.restarts);
+            let ended = |view: Option<&View>| restart_ended(view, name, restarts, asked_at);
+            match tokio::time::timeout(RESTART_MAX, self.wait_for_view(alloc, ended)).await {
+                Ok(Ok(())) => None,
+                Ok(Err(why)) => Some(format!("Failed to restart task: {name}, err: {why}")),
+                Err(_) => Some(format!(
+                    "Failed to restart task: {name}, err: it does not run again after {} s, and goes on trying; \
+                     `alloc status` shows what it waits for",
+                    RESTART_MAX.as_secs()
+                )),
+            }
+        }));
+        let errors: Vec<String> = outcomes.await.into_iter().flatten().collect();
+        if errors.is_empty() { Ok(()) } else { Err(AskError::Tasks(errors)) }
     }
 
     /// What the running tasks of an allocation use, or one of them. Those that cannot be measured are left out.
@@ -152,6 +174,33 @@ impl Client {
         self.view(alloc).ok_or(AskError::UnknownAllocation(alloc))
     }
 }
+
+/// How the restart of a task that had been restarted `restarts` times ended; `None` while it goes on.
+fn restart_ended(view: Option<&View>, name: &str, restarts: u32, asked_at: Timestamp) -> Option<Result<(), String>> {
+    let Some(state) = view.and_then(|view| view.report.task_states.get(name)) else {
+        return Some(Err("the allocation is not on this node any more".to_owned()));
+    };
+    let newest = |kinds: &[&str]| {
+        let since = state.events.iter().rev().take_while(|event| event.at >= asked_at);
+        since.map(|event| (event.kind.as_str(), &event.message)).find(|(kind, _)| kinds.contains(kind))
+    };
+    if state.restarts > restarts && (state.phase == TaskPhase::Running || state.started_at >= asked_at) {
+        // Whatever became of it since.
+        return Some(Ok(()));
+    }
+    match state.phase {
+        TaskPhase::Dead => {
+            let why = newest(&START_FAILURES).map(|(_, why)| format!(": {why}")).unwrap_or_default();
+            Some(Err(format!("it ended and does not start again{why}")))
+        }
+        // It is tried again, as the policy says: that is not what was asked for.
+        TaskPhase::Pending if state.restarts > restarts => newest(&START_FAILURES).map(|(_, why)| Err(why.clone())),
+        TaskPhase::Running | TaskPhase::Pending => None,
+    }
+}
+
+/// The events that tell that an attempt came to nothing.
+const START_FAILURES: [&str; 3] = ["Driver Failure", "Failed Validation", "Setup Failure"];
 
 /// The task that is meant, or all of them.
 fn names(view: &View, task: Option<&str>, unknown: impl Fn(&str) -> String) -> Result<Vec<String>, AskError> {

@@ -14,7 +14,7 @@ use crate::allocations::{self, Allocations, AllocationsHandle};
 use crate::clock::Backoff;
 use crate::database::{NodeDatabase, Stored};
 use crate::host::{HostStats, node, read_stats};
-use crate::registration::{Registration, keep_registered};
+use crate::registration::{Heartbeat, Registration, keep_registered};
 use crate::runner::core::Event;
 use crate::runner::records::Stage;
 use crate::runner::shell::{View, has_logs};
@@ -101,6 +101,11 @@ impl Client {
         self.shared.node()
     }
 
+    /// The last word of the server to this node; `None` before the first.
+    pub fn heartbeat(&self) -> Option<Heartbeat> {
+        self.shared.heartbeat()
+    }
+
     /// One look at the machine.
     pub fn stats(&self) -> HostStats {
         read_stats(&self.shared.config.alloc_dir, clock::now())
@@ -116,6 +121,11 @@ impl Client {
         self.shared.drivers.get(driver).map(|driver| driver.check_config(config))
     }
 
+    /// The labels of the group's ports that a task's `config` names, as the driver reads it.
+    pub fn ports_named(&self, driver: &str, config: &serde_json::Value) -> Vec<String> {
+        self.shared.drivers.get(driver).map(|driver| driver.ports_named(config)).unwrap_or_default()
+    }
+
     /// How many allocations of this node stand where: each status with its number.
     pub fn allocation_counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
@@ -125,6 +135,11 @@ impl Client {
 
     pub(crate) fn view(&self, alloc: AllocId) -> Option<View> {
         self.shared.view(alloc)
+    }
+
+    /// The first that `found` makes of an allocation's view, as it is now or becomes.
+    pub(crate) async fn wait_for_view<T>(&self, alloc: AllocId, found: impl Fn(Option<&View>) -> Option<T>) -> T {
+        self.shared.wait_for_view(alloc, found).await
     }
 
     pub(crate) fn driver_of(&self, handle: &TaskHandle) -> Option<&Arc<dyn Driver>> {

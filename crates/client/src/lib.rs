@@ -34,3 +34,4 @@ pub use config::{ClientConfig, ENV_DENYLIST};
 pub use error::{ClientError, ReadLogError};
 pub use files::{AllocFile, FileInfo, FilesError};
 pub use host::{CpuStats, DiskStats, HostStats, MemoryStats};
+pub use registration::Heartbeat;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use longshore_driver::{Driver, Fingerprint};
 use longshore_link::LinkError;
 use longshore_model::Node;
+use longshore_values::GoDuration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -20,6 +21,14 @@ const RETRY_DELAY_MAX: Duration = Duration::from_secs(10);
 const HEARTBEAT_DELAY_MIN: Duration = Duration::from_millis(100);
 /// How long the first registration waits for drivers that take their time.
 const FIRST_FINGERPRINT_MAX: Duration = Duration::from_millis(500);
+
+/// The last word of the server to this node.
+#[derive(Debug, Clone, Copy)]
+pub struct Heartbeat {
+    pub at: Instant,
+    /// For how long from then on the server holds the node to be there.
+    pub ttl: GoDuration,
+}
 
 /// Whether the server knows the node.
 #[derive(Debug)]
@@ -81,6 +90,7 @@ pub(crate) async fn keep_registered(shared: Arc<Shared>, registration: Arc<Regis
                     if must_register {
                         tracing::info!(node.id = %shared.node_id, "node registered");
                     }
+                    shared.set_heartbeat(Heartbeat { at: Instant::now(), ttl: order.ttl });
                     told = Some(node);
                     retry_delay = RETRY_DELAY_MIN;
                     due_at = Instant::now() + (order.ttl.to_std() / 2).max(HEARTBEAT_DELAY_MIN);

@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use longshore_driver::Driver;
 use longshore_link::ServerLink;
 use longshore_model::{AllocId, Node, NodeId};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::ClientConfig;
 use crate::database::NodeDatabase;
+use crate::registration::Heartbeat;
 use crate::reports::Reports;
 use crate::rules::environment::NodeFacts;
 use crate::runner::shell::View;
@@ -23,6 +25,9 @@ pub(crate) struct Shared {
     /// The node as it was last told to the server.
     node: RwLock<Arc<Node>>,
     views: Mutex<BTreeMap<AllocId, View>>,
+    /// Told at each change of a view.
+    views_changed: watch::Sender<()>,
+    heartbeat: Mutex<Option<Heartbeat>>,
     /// The agent ends: everything in this process stops where it is.
     pub(crate) stopping: CancellationToken,
 }
@@ -44,6 +49,8 @@ impl Shared {
             reports: Reports::default(),
             node: RwLock::new(Arc::new(node)),
             views: Mutex::default(),
+            views_changed: watch::Sender::new(()),
+            heartbeat: Mutex::default(),
             stopping: CancellationToken::new(),
         }
     }
@@ -69,10 +76,33 @@ impl Shared {
 
     pub(crate) fn set_view(&self, alloc: AllocId, view: View) {
         self.views.lock().unwrap_or_else(PoisonError::into_inner).insert(alloc, view);
+        self.views_changed.send_replace(());
+    }
+
+    /// The first that `found` makes of an allocation's view, as it is now or becomes; `None` stands for one that is not
+    /// here (any more).
+    pub(crate) async fn wait_for_view<T>(&self, alloc: AllocId, found: impl Fn(Option<&View>) -> Option<T>) -> T {
+        let mut changed = self.views_changed.subscribe();
+        loop {
+            if let Some(it) = found(self.view(alloc).as_ref()) {
+                return it;
+            }
+            // The sender lives as long as `self`.
+            let _ = changed.changed().await;
+        }
+    }
+
+    pub(crate) fn heartbeat(&self) -> Option<Heartbeat> {
+        *self.heartbeat.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_heartbeat(&self, heartbeat: Heartbeat) {
+        *self.heartbeat.lock().unwrap_or_else(PoisonError::into_inner) = Some(heartbeat);
     }
 
     pub(crate) fn remove_view(&self, alloc: AllocId) {
         self.views.lock().unwrap_or_else(PoisonError::into_inner).remove(&alloc);
+        self.views_changed.send_replace(());
     }
 
     pub(crate) fn facts(&self) -> NodeFacts {

@@ -11,6 +11,18 @@ pub enum ErrorClass {
     Cancelled,
 }
 
+/// What the answer to a person turns on, beside the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reason {
+    /// No other one fits.
+    #[default]
+    Other,
+    /// What was asked for does not exist.
+    NotFound,
+    /// Another agent has what this one would need to change.
+    KeptElsewhere,
+}
+
 /// Why a driver could not do what it was asked to.
 ///
 /// `message` is one or more lines for people: what was being done, to what, why it failed. `hint` is what to try.
@@ -18,6 +30,7 @@ pub enum ErrorClass {
 #[error("{message}")]
 pub struct DriverError {
     pub class: ErrorClass,
+    pub reason: Reason,
     pub message: String,
     /// What to try; may be empty.
     pub hint: String,
@@ -39,7 +52,13 @@ impl DriverError {
     }
 
     fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), hint: String::new(), source: None }
+        Self { class, reason: Reason::Other, message: message.into(), hint: String::new(), source: None }
+    }
+
+    #[must_use]
+    pub fn because(mut self, reason: Reason) -> Self {
+        self.reason = reason;
+        self
     }
 
     #[must_use]

@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
 
-pub use error::{DriverError, ErrorClass};
+pub use error::{DriverError, ErrorClass, Reason};
 pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
@@ -47,6 +47,11 @@ pub trait Driver: Send + Sync {
 
     /// Whether a task's `config` can be understood, before anything is made. Values may still hold `${…}`.
     fn check_config(&self, config: &serde_json::Value) -> Result<(), DriverError>;
+
+    /// The labels of the group's ports that a task's `config` names; those with `${…}` are not known yet.
+    fn ports_named(&self, _config: &serde_json::Value) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The node accepts an allocation: its holds are durable when this returns. Repeating it changes nothing.
     async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError>;

@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,8 @@ struct Inner {
     broker: Arc<Broker>,
     pulse: Arc<Pulse>,
     reports: mpsc::Sender<Report>,
+    /// The entry of the newest snapshot on disk.
+    snapshot_index: Arc<AtomicU64>,
     /// Ends everything but the loop that writes.
     end: CancellationToken,
     tasks: Mutex<Tasks>,
@@ -94,19 +97,14 @@ impl Server {
             deployments: wakes,
             times: Arc::clone(&times),
         };
-        let writer = Writer {
-            snapshots: SnapshotKeeper::new(
-                Arc::clone(&journal),
-                config.snapshot_after_bytes,
-                restored.snapshot_index,
-                restored.snapshot_bytes,
-            ),
-            state,
-            journal,
-            inbox,
-            follower: Arc::new(followers),
-            last_at: now,
-        };
+        let snapshots = SnapshotKeeper::new(
+            Arc::clone(&journal),
+            config.snapshot_after_bytes,
+            restored.snapshot_index,
+            restored.snapshot_bytes,
+        );
+        let snapshot_index = snapshots.written();
+        let writer = Writer { snapshots, state, journal, inbox, follower: Arc::new(followers), last_at: now };
         let mut tasks = Tasks { writer: Some(tokio::spawn(writer.run())), ..Tasks::default() };
         if is_new {
             found(&proposer).await.map_err(StartError::Found)?;
@@ -140,7 +138,8 @@ impl Server {
                 .map_err(StartError::Thread)?;
             tasks.workers.push(thread);
         }
-        let inner = Inner { proposer, published, broker, pulse, reports, end, tasks: Mutex::new(tasks) };
+        let inner =
+            Inner { proposer, published, broker, pulse, reports, snapshot_index, end, tasks: Mutex::new(tasks) };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -164,6 +163,11 @@ impl Server {
         if let Some(writer) = tasks.writer {
             let _ = writer.await;
         }
+    }
+
+    /// The entry of the newest snapshot on disk, from which the next start begins; 0 when there is none.
+    pub fn snapshot_index(&self) -> LogIndex {
+        LogIndex(self.inner.snapshot_index.load(Ordering::Relaxed))
     }
 
     /// The newest durable state. Cheap; it never changes under its holder.

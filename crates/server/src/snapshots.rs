@@ -1,7 +1,7 @@
 //! Takes snapshots of the state beside the writing loop, so that a restart reads little and the journal stays small.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use longshore_journal::{Journal, JournalError, Snapshot};
 use longshore_model::LogIndex;
@@ -13,6 +13,8 @@ pub(crate) struct SnapshotKeeper {
     appended_bytes: usize,
     /// The entry that the newest snapshot was taken at.
     newest: LogIndex,
+    /// The newest one that is written.
+    written: Arc<AtomicU64>,
     under_way: Arc<AtomicBool>,
     /// The size of the newest one: a large state is not written more often than its journal grows by as much.
     last_bytes: Arc<AtomicUsize>,
@@ -35,9 +37,15 @@ impl SnapshotKeeper {
             after_bytes,
             appended_bytes: 0,
             newest,
+            written: Arc::new(AtomicU64::new(newest.0)),
             under_way: Arc::default(),
             last_bytes: Arc::new(AtomicUsize::new(last_bytes)),
         }
+    }
+
+    /// The entry of the newest one that is written, from now on.
+    pub(crate) fn written(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.written)
     }
 
     /// Counts what was appended, and starts a snapshot when it is time.
@@ -51,8 +59,12 @@ impl SnapshotKeeper {
         self.newest = state.index();
         let (journal, state) = (Arc::clone(&self.journal), Arc::clone(state));
         let (under_way, last_bytes) = (Arc::clone(&self.under_way), Arc::clone(&self.last_bytes));
+        let (written, index) = (Arc::clone(&self.written), self.newest.0);
         tokio::spawn(async move {
-            told(save(journal, state).await.map(|bytes| last_bytes.store(bytes, Ordering::Relaxed)));
+            told(save(journal, state).await.map(|bytes| {
+                last_bytes.store(bytes, Ordering::Relaxed);
+                written.store(index, Ordering::Relaxed);
+            }));
             under_way.store(false, Ordering::Release);
         });
     }

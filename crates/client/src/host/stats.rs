@@ -1,5 +1,6 @@
 //! How busy the machine is.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -18,6 +19,8 @@ pub struct HostStats {
     pub cpus: Vec<CpuStats>,
     /// The file system that allocations live on.
     pub alloc_dir: DiskStats,
+    /// Every file system of a block device, each device once, at its first mount point.
+    pub disks: Vec<DiskStats>,
 }
 
 /// All in bytes.
@@ -42,6 +45,7 @@ pub struct CpuStats {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DiskStats {
     pub device: String,
+    pub mount_point: String,
     pub size: u64,
     pub used: u64,
     pub available: u64,
@@ -59,7 +63,10 @@ pub(crate) fn read(alloc_dir: &Path, now: Timestamp) -> HostStats {
         uptime_seconds,
         memory: memory(&text("/proc/meminfo")),
         cpus: text("/proc/stat").lines().filter_map(processor).collect(),
-        alloc_dir: disk(alloc_dir),
+        alloc_dir: disk(alloc_dir, mounted_device(alloc_dir), String::new()),
+        disks: mounts(&text("/proc/self/mounts"))
+            .map(|(device, at)| disk(Path::new(&at), device, at.clone()))
+            .collect(),
     }
 }
 
@@ -83,15 +90,30 @@ fn processor(line: &str) -> Option<CpuStats> {
     Some(CpuStats { name: name.to_owned(), user: share(&[0, 1]), system: share(&[2, 5, 6]), idle: share(&[3, 4]) })
 }
 
-fn disk(folder: &Path) -> DiskStats {
-    let Ok(found) = statvfs(folder) else { return DiskStats::default() };
+/// Device and first mount point of what lies on block devices: a machine with containers has many mounts of a few.
+fn mounts(text: &str) -> impl Iterator<Item = (String, String)> {
+    let mut seen = BTreeSet::new();
+    text.lines().filter_map(move |line| {
+        let mut fields = line.split(' ');
+        let (device, at) = (fields.next()?, fields.next()?);
+        let is_disk = device.starts_with("/dev/") && seen.insert(device.to_owned());
+        // Blanks in names are written so.
+        is_disk.then(|| (device.to_owned(), at.replace("\\040", " ")))
+    })
+}
+
+fn disk(folder: &Path, device: String, mount_point: String) -> DiskStats {
+    let Ok(found) = statvfs(folder) else {
+        return DiskStats { device, mount_point, ..DiskStats::default() };
+    };
     let unit = found.fragment_size();
     let size = found.blocks().saturating_mul(unit);
     let available = found.blocks_available().saturating_mul(unit);
     let used = size.saturating_sub(found.blocks_free().saturating_mul(unit));
     let percent = |part: u64, whole: u64| if whole > 0 { part as f64 * 100.0 / whole as f64 } else { 0.0 };
     DiskStats {
-        device: mounted_device(folder),
+        device,
+        mount_point,
         size,
         used,
         available,
@@ -111,6 +133,14 @@ mod tests {
         assert!(stats.memory.total >= stats.memory.used);
         assert!(!stats.cpus.is_empty());
         assert!(stats.alloc_dir.size > 0);
+    }
+
+    #[test]
+    fn each_disk_is_listed_once() {
+        let text = "proc /proc proc rw 0 0\n/dev/sda1 / ext4 rw 0 0\n/dev/sdb1 /my\\040disk xfs rw 0 0\n\
+                    /dev/sda1 /var/lib/docker ext4 rw 0 0\noverlay /x overlay rw 0 0\n";
+        let found: Vec<_> = mounts(text).map(|(device, at)| format!("{device} at {at}")).collect();
+        assert_eq!(found, ["/dev/sda1 at /", "/dev/sdb1 at /my disk"]);
     }
 
     #[test]

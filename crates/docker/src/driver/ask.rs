@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use longshore_driver::{DriverError, EventSink, StartRequest};
+use longshore_driver::{DriverError, EventSink, Reason, StartRequest};
 use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
 use longshore_model::{ImageRef, TaskEvent};
 use longshore_values::GoDuration;
@@ -317,5 +317,11 @@ fn refused(why: &Refusal) -> DriverError {
         Refusal::Fetch(failure) => failure.kind == FailureKind::BadArchive,
         Refusal::Vanished { .. } | Refusal::NotWished { .. } => false,
     };
-    if fatal { DriverError::fatal(why.to_string()) } else { DriverError::retry(why.to_string()) }
+    let error = if fatal { DriverError::fatal(why.to_string()) } else { DriverError::retry(why.to_string()) };
+    let not_found = match why {
+        Refusal::NoSuchId { .. } => true,
+        Refusal::Fetch(failure) => failure.kind == FailureKind::NotFound,
+        Refusal::Vanished { .. } | Refusal::NotWished { .. } | Refusal::WrongPlatform { .. } => false,
+    };
+    error.because(if not_found { Reason::NotFound } else { Reason::Other })
 }

@@ -102,6 +102,10 @@ impl Driver for DockerDriver {
         TaskConfig::decode(config).map(|_| ()).map_err(|error| DriverError::fatal(error.to_string()))
     }
 
+    fn ports_named(&self, config: &serde_json::Value) -> Vec<String> {
+        TaskConfig::decode(config).map(|config| config.ports).unwrap_or_default()
+    }
+
     async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError> {
         let keeping = self.shared.keeping().await?;
         let mut needs = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use longshore_driver::{Collected, DriverError, EventSink, PinReport, Pulled};
+use longshore_driver::{Collected, DriverError, EventSink, PinReport, Pulled, Reason};
 use longshore_images::{Event, ImageStatus, Owner, Pin, Provenance, StateWord};
 use longshore_model::{ContentId, ImageRef};
 use longshore_values::GoDuration;
@@ -25,9 +25,9 @@ const PULLED_STAYS: GoDuration = GoDuration::hours(1);
 /// The keeper, if it keeps.
 fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
     match &*shared.books.borrow() {
-        Books::Open { note: Some(note), .. } => {
-            Err(DriverError::fatal(note.clone()).hint("ask the agent that keeps the images of this engine"))
-        }
+        Books::Open { note: Some(note), .. } => Err(DriverError::fatal(note.clone())
+            .because(Reason::KeptElsewhere)
+            .hint("ask the agent that keeps the images of this engine")),
         Books::Open { keeping, note: None } => Ok(keeping.clone()),
         Books::Broken { why } | Books::Opening { why } => Err(DriverError::retry(why.clone())),
     }

@@ -33,6 +33,8 @@ async fn the_second_agent_on_an_engine_removes_nothing_until_the_first_one_ends(
     }
     let own = second.report(&of_second).await.unwrap();
     assert_eq!(own.reason, "another agent keeps this engine's images");
+    let refused = second.driver.images().unwrap().pull(&later, false).await.unwrap_err();
+    assert_eq!(refused.reason, longshore_driver::Reason::KeptElsewhere, "{refused}");
     assert_eq!(own.holders[0].id, second_id.alloc.to_string());
     assert_eq!(world.report(&of_second).await.unwrap().provenance, Provenance::Foreign);
     assert_eq!(world.report(&of_first).await.unwrap().provenance, Provenance::Obtained);

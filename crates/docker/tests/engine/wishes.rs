@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use longshore_docker::GcOptions;
-use longshore_driver::{Driver as _, ErrorClass};
+use longshore_driver::{Driver as _, ErrorClass, Reason};
 use longshore_values::GoDuration;
 
 use crate::explain::told;
@@ -93,6 +93,7 @@ async fn an_image_comes_for_a_person_who_asks_and_stays_for_a_while() {
     let missing = format!("{}/acme/none:1", world.registry.host());
     let error = images.pull(&missing, false).await.unwrap_err();
     assert!(error.message.contains("no such image"), "{error}");
+    assert_eq!(error.reason, Reason::NotFound);
     assert!(world.report(&missing).await.is_none(), "nothing is held for it");
     assert_eq!(images.pull("Not A Name", false).await.unwrap_err().class, ErrorClass::Fatal);
 }

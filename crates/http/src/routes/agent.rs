@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use longshore_api as api;
@@ -8,6 +6,7 @@ use longshore_model::NodeStatus;
 use crate::context::{Ask, Context};
 use crate::error::Result;
 use crate::reply;
+use crate::show::agent::stats;
 
 /// `GET /v1/agent/self`.
 pub(crate) async fn own(ask: Ask) -> Result<Response> {
@@ -36,6 +35,7 @@ fn member(context: &Context) -> api::AgentMember {
         ("region", &agent.region),
         ("dc", &agent.datacenter),
         ("build", &agent.api_version),
+        ("mvn", "1"),
         ("longshore.version", &agent.version),
         ("id", &agent.server_id),
         ("rpc_addr", rpc_host),
@@ -57,55 +57,6 @@ fn member(context: &Context) -> api::AgentMember {
         delegate_min: 2,
         delegate_max: 5,
         delegate_cur: 4,
-    }
-}
-
-fn stats(context: &Context) -> BTreeMap<String, BTreeMap<String, String>> {
-    let area = |rows: Vec<(&str, String)>| rows.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    let state = context.server.snapshot();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).to_string();
-    let mut stats = BTreeMap::from([
-        (
-            "nomad".to_owned(),
-            area(vec![
-                ("server", "true".to_owned()),
-                ("leader", "true".to_owned()),
-                ("leader_addr", context.agent.rpc_address.clone()),
-                ("bootstrap", "true".to_owned()),
-                ("known_regions", "1".to_owned()),
-            ]),
-        ),
-        (
-            "runtime".to_owned(),
-            area(vec![
-                ("kernel.name", std::env::consts::OS.to_owned()),
-                ("arch", go_architecture().to_owned()),
-                ("version", context.agent.version.clone()),
-                ("max_procs", cores.clone()),
-                ("cpu_count", cores),
-            ]),
-        ),
-        ("raft".to_owned(), area(vec![("applied_index", state.index().to_string()), ("state", "Leader".to_owned())])),
-    ]);
-    if let Some(client) = &context.client {
-        let allocations: usize = client.allocation_counts().values().sum();
-        let rows = vec![
-            ("node_id", client.node_id().to_string()),
-            ("known_servers", context.agent.rpc_address.clone()),
-            ("num_allocations", allocations.to_string()),
-        ];
-        stats.insert("client".to_owned(), area(rows));
-    }
-    stats
-}
-
-/// The architecture in Go's words, which attributes and clients use.
-fn go_architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "x86" => "386",
-        other => other,
     }
 }
 

@@ -21,16 +21,17 @@ pub(crate) async fn signal(ask: Ask, Path(id): Path<String>, body: Body) -> Resu
         .await
         .map_err(|error| ApiError { message: format!("Failed to decode body: {}", error.message), ..error })?;
     let sent = ask.context.unless_ended(client.signal(alloc, named(&asked.task), &asked.signal)).await;
-    sent.unwrap_or_else(|| Err(AskError::Tasks(vec!["the agent is ending".to_owned()]))).map_err(refused)?;
+    sent.unwrap_or_else(|| Err(ending())).map_err(refused)?;
     reply::json(&ask.params, &GenericResponse::default())
 }
 
-/// `PUT /v1/client/allocation/{alloc}/restart`; no body is all tasks. Nomad takes any method here: a page that a person
+/// `PUT /v1/client/allocation/{alloc}/restart`; no body is all tasks. Answered when they run again, or do not. Nomad takes any method here: a page that a person
 /// happens to open could then restart tasks by showing a picture.
 pub(crate) async fn restart(ask: Ask, Path(id): Path<String>, body: Body) -> Result<Response> {
     let (alloc, client) = here(&ask.context, &id)?;
     let asked: AllocRestartRequest = body::optional_json(body).await?.unwrap_or_default();
-    client.restart(alloc, named(&asked.task_name)).map_err(refused)?;
+    let restarted = ask.context.unless_ended(client.restart(alloc, named(&asked.task_name))).await;
+    restarted.unwrap_or_else(|| Err(ending())).map_err(refused)?;
     reply::json(&ask.params, &GenericResponse::default())
 }
 
@@ -40,6 +41,10 @@ pub(crate) async fn stats(ask: Ask, Path(id): Path<String>) -> Result<Response> 
     let measured = client.usage(alloc, named(ask.params.text("task")));
     let measured = ask.context.unless_ended(measured).await.unwrap_or_else(|| Ok(Default::default()));
     reply::json(&ask.params, &usage(&measured.map_err(refused)?))
+}
+
+fn ending() -> AskError {
+    AskError::Tasks(vec!["the agent is ending".to_owned()])
 }
 
 /// Empty: all of them.

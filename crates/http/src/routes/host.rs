@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use longshore_api as api;
-use longshore_client::HostStats;
+use longshore_client::{DiskStats, HostStats};
 use longshore_model::NodeId;
 
 use crate::context::Ask;
@@ -28,6 +28,18 @@ pub(crate) async fn stats(ask: Ask) -> Result<Response> {
     }
 }
 
+fn disk(stats: &DiskStats) -> api::HostDiskStats {
+    api::HostDiskStats {
+        device: stats.device.clone(),
+        mountpoint: stats.mount_point.clone(),
+        size: stats.size,
+        used: stats.used,
+        available: stats.available,
+        used_percent: stats.used_percent,
+        inodes_used_percent: stats.inodes_used_percent,
+    }
+}
+
 /// `mhz` is what all processors together have.
 fn shown(stats: &HostStats, mhz: i64) -> api::HostStats {
     let mhz_of_one = mhz as f64 / stats.cpus.len().max(1) as f64;
@@ -38,20 +50,12 @@ fn shown(stats: &HostStats, mhz: i64) -> api::HostStats {
             user: cpu.user,
             system: cpu.system,
             idle: cpu.idle,
+            total: busy,
             total_percent: busy,
             total_ticks: busy / 100.0 * mhz_of_one,
         }
     };
     let cpu: Vec<_> = stats.cpus.iter().map(one).collect();
-    let disk = api::HostDiskStats {
-        device: stats.alloc_dir.device.clone(),
-        mountpoint: String::new(),
-        size: stats.alloc_dir.size,
-        used: stats.alloc_dir.used,
-        available: stats.alloc_dir.available,
-        used_percent: stats.alloc_dir.used_percent,
-        inodes_used_percent: stats.alloc_dir.inodes_used_percent,
-    };
     api::HostStats {
         memory: Some(api::HostMemoryStats {
             total: stats.memory.total,
@@ -61,8 +65,8 @@ fn shown(stats: &HostStats, mhz: i64) -> api::HostStats {
         }),
         cpu_ticks_consumed: cpu.iter().map(|one| one.total_ticks).sum(),
         cpu,
-        disk_stats: vec![disk.clone()],
-        alloc_dir_stats: Some(disk),
+        disk_stats: stats.disks.iter().map(disk).collect(),
+        alloc_dir_stats: Some(disk(&stats.alloc_dir)),
         device_stats: Vec::new(),
         uptime: stats.uptime_seconds,
         timestamp: stats.at.as_nanoseconds(),

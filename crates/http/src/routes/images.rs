@@ -1,8 +1,9 @@
 use axum::body::Body;
 use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
 use longshore_api as api;
-use longshore_driver::{DriverError, ErrorClass, Explained, Images};
+use longshore_driver::{DriverError, ErrorClass, Explained, Images, Reason};
 
 use crate::context::{Ask, Context};
 use crate::error::{ApiError, Result, with_causes};
@@ -116,8 +117,11 @@ fn ending() -> ApiError {
 fn failed(doing: &str, why: &DriverError) -> ApiError {
     let text = format!("could not {doing}: {}", with_causes(why));
     let hint = if why.hint.is_empty() { String::new() } else { format!("; {}", why.hint) };
-    match why.class {
-        ErrorClass::Fatal => ApiError::bad_request(text + &hint),
-        _ => ApiError::server(text + &hint),
+    let text = text + &hint;
+    match (why.reason, why.class) {
+        (Reason::NotFound, _) => ApiError::not_found(text),
+        (Reason::KeptElsewhere, _) => ApiError::new(StatusCode::CONFLICT, text),
+        (Reason::Other, ErrorClass::Fatal) => ApiError::bad_request(text),
+        (Reason::Other, ErrorClass::Retry | ErrorClass::Cancelled) => ApiError::server(text),
     }
 }

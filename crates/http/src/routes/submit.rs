@@ -1,5 +1,7 @@
 //! Writes on jobs: from what clients send, through `longshore_jobs`, to the server.
 
+use std::collections::BTreeSet;
+
 use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -82,7 +84,8 @@ fn accepted(ask: &Ask, job: api::Job) -> Result<Completed> {
 }
 
 fn check(ask: &Ask, job: api::Job) -> std::result::Result<Completed, Invalid> {
-    let completed = longshore_jobs::complete(job)?;
+    let mut completed = longshore_jobs::complete(job)?;
+    completed.warnings.extend(missing_drivers(ask, &completed.job));
     let faults = driver_faults(ask, &completed.job);
     if faults.is_empty() { Ok(completed) } else { Err(Invalid { faults }) }
 }
@@ -240,15 +243,45 @@ pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
     reply::json(&ask.params, &shown)
 }
 
+/// Drivers that no node has: the job waits for one that does, perhaps because of a slip.
+fn missing_drivers(ask: &Ask, job: &Job) -> Vec<String> {
+    let state = ask.context.server.snapshot();
+    let known: BTreeSet<&str> = state
+        .nodes()
+        .flat_map(|node| node.drivers.iter())
+        .filter(|(_, it)| it.detected)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let asked: BTreeSet<&str> =
+        job.groups.iter().flat_map(|group| &group.tasks).map(|task| task.driver.as_str()).collect();
+    let warning = |driver: &str| {
+        let meant = longshore_jobspec::nearest(driver, known.iter().copied());
+        let meant = meant.map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
+        format!("no node has the driver {driver:?}, so its tasks wait until one does{meant}")
+    };
+    asked.difference(&known).map(|driver| warning(driver)).collect()
+}
+
 /// What this node's drivers say against the `config` of tasks.
 fn driver_faults(ask: &Ask, job: &Job) -> Vec<Fault> {
     let Some(client) = &ask.context.client else { return Vec::new() };
     let mut faults = Vec::new();
     for group in &job.groups {
         for task in &group.tasks {
+            let place = || format!("group {:?} → task {:?} → config", group.name, task.name);
             if let Some(Err(why)) = client.check_config(&task.driver, &task.config) {
-                let place = format!("group {:?} → task {:?} → config", group.name, task.name);
-                faults.push(Fault::Plain(format!("{place}: {}", with_causes(&why))));
+                faults.push(Fault::Plain(format!("{}: {}", place(), with_causes(&why))));
+            }
+            let labels: Vec<&str> =
+                group.networks.iter().flat_map(|network| &network.ports).map(|port| port.label.as_str()).collect();
+            for named in client.ports_named(&task.driver, &task.config) {
+                if !named.contains("${") && !labels.contains(&named.as_str()) {
+                    let has = if labels.is_empty() { "none".to_owned() } else { labels.join(", ") };
+                    faults.push(Fault::Plain(format!(
+                        "{}: ports names {named:?}, but the group has no port of that label (it has {has})",
+                        place()
+                    )));
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! What clients are shown of the model: one function a noun. The only place that knows both.
 
+pub(crate) mod agent;
 pub(crate) mod allocation;
 pub(crate) mod deployment;
 pub(crate) mod evaluation;

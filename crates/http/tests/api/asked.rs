@@ -132,6 +132,36 @@ async fn an_end_waits_for_no_shutdown_delay_when_a_person_says_so() {
 }
 
 #[tokio::test]
+async fn a_restart_is_answered_when_it_has_happened() {
+    let (world, path) = world().await;
+    let restart = format!("{path}/restart");
+    world.driver.hold_starts();
+    let everything = json!({});
+    let answered = {
+        let mut answer = std::pin::pin!(world.put(&restart, &everything));
+        // Until the task waits to be started anew, no answer has come.
+        tokio::select! {
+            early = &mut answer => panic!("{early:?}"),
+            () = async {
+                while world.driver.held() == 0 {
+                    tokio::task::yield_now().await;
+                }
+            } => {}
+        }
+        world.driver.let_start();
+        answer.await
+    };
+    assert_eq!(answered.json(), json!({"Index": 0}));
+    assert_eq!(until_restarts(&world, &path, 1).await["State"], "running");
+
+    world.driver.fail_starts("could not start: no such runtime");
+    let failed = world.put(&restart, &json!({"TaskName": "httpd"})).await;
+    let expected = "1 error occurred:\n\t* Failed to restart task: httpd, err: it ended and does not start again: could not start: no such runtime\n\n";
+    assert_eq!((failed.status, failed.text().as_str()), (500, expected));
+    world.close().await;
+}
+
+#[tokio::test]
 async fn what_is_not_measured_is_an_empty_answer() {
     let (world, path) = world().await;
     let nothing = world.get(&format!("{path}/stats")).await.json();

@@ -2,15 +2,15 @@
 //! It knows two images.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
     AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
-    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Recovered, StartRequest, Started,
-    TaskHandle, TaskId,
+    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Reason, Recovered, StartRequest,
+    Started, TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -21,6 +21,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Stage {
     may_start: watch::Sender<bool>,
     running: Mutex<BTreeMap<TaskId, CancellationToken>>,
+    /// How many starts wait until they may.
+    held: AtomicUsize,
+    start_fails: Mutex<Option<&'static str>>,
     has_images: bool,
     is_away: AtomicBool,
     /// `task: signal`, as they came.
@@ -32,10 +35,26 @@ impl Stage {
         Self {
             may_start: watch::Sender::new(may_start),
             running: Mutex::default(),
+            held: AtomicUsize::new(0),
+            start_fails: Mutex::default(),
             has_images,
             is_away: AtomicBool::new(false),
             signals: Mutex::default(),
         }
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.held.load(Ordering::SeqCst)
+    }
+
+    /// From now on nothing starts until it may.
+    pub(crate) fn hold_starts(&self) {
+        self.may_start.send_replace(false);
+    }
+
+    /// From now on every start fails for good, so.
+    pub(crate) fn fail_starts(&self, why: &'static str) {
+        *self.start_fails.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
     }
 
     pub(crate) fn let_start(&self) {
@@ -81,12 +100,22 @@ impl Driver for Stage {
             None => Ok(()),
         }
     }
+    fn ports_named(&self, config: &Value) -> Vec<String> {
+        let ports = config["ports"].as_array().into_iter().flatten();
+        ports.filter_map(Value::as_str).map(str::to_owned).collect()
+    }
     async fn accept(&self, _: AcceptRequest) -> Result<(), DriverError> {
         Ok(())
     }
     async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {
         let mut gate = self.may_start.subscribe();
-        gate.wait_for(|open| *open).await.map_err(|_| DriverError::cancelled("the test is over"))?;
+        self.held.fetch_add(1, Ordering::SeqCst);
+        let opened = gate.wait_for(|open| *open).await.map(|_| ());
+        self.held.fetch_sub(1, Ordering::SeqCst);
+        opened.map_err(|_| DriverError::cancelled("the test is over"))?;
+        if let Some(why) = *self.start_fails.lock().unwrap_or_else(PoisonError::into_inner) {
+            return Err(DriverError::fatal(why));
+        }
         let running = CancellationToken::new();
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(request.id.clone(), running);
         let handle = TaskHandle { id: request.id, driver: "docker".to_owned(), state: Value::Null };
@@ -173,8 +202,12 @@ impl Images for Stage {
         Ok(reports().iter().take(1).map(collected).collect())
     }
     async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError> {
-        if name == "none:1" {
-            return Err(DriverError::retry("could not pull image none:1: access denied"));
+        let refused = |why: &str| DriverError::retry(format!("could not pull image {name}: {why}"));
+        match name {
+            "none:1" => return Err(refused("access denied")),
+            "gone:1" => return Err(refused("not found").because(Reason::NotFound)),
+            "theirs:1" => return Err(refused("another agent keeps this engine").because(Reason::KeptElsewhere)),
+            _ => {}
         }
         Ok(Pulled {
             name: name.to_owned(),

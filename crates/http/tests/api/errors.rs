@@ -279,6 +279,24 @@ async fn a_job_with_faults_is_refused_with_every_reason() {
 }
 
 #[tokio::test]
+async fn ports_and_drivers_that_are_not_there_are_told_at_submission() {
+    let world = World::new().await;
+    let mut job = shop("web");
+    job["TaskGroups"][0]["Tasks"][0]["Config"]["ports"] = json!(["http", "htpp", "${NOMAD_META_port}"]);
+    let refused = world.put("/v1/jobs", &json!({ "Job": job })).await;
+    let expected = "group \"web\" → task \"httpd\" → config: ports names \"htpp\", but the group has no port of that label (it has http)";
+    assert!(refused.status == 400 && refused.text().contains(expected), "{}", refused.text());
+    assert!(!refused.text().contains("NOMAD_META"), "{}", refused.text());
+    let mut job = shop("web");
+    job["TaskGroups"][0]["Tasks"][0]["Driver"] = json!("dokcer");
+    let taken = world.put("/v1/jobs", &json!({ "Job": job })).await.json();
+    let warnings = taken["Warnings"].as_str().unwrap();
+    let expected = "no node has the driver \"dokcer\", so its tasks wait until one does: did you mean \"docker\"?";
+    assert!(warnings.contains(expected), "{warnings}");
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_job_file_with_an_error_points_at_the_line() {
     let world = World::new().await;
     let hcl = "job \"shop-bad\" {\n  datacenters = [\"dc1\"]\n  colour      = \"red\"\n}\n";

@@ -63,6 +63,9 @@ async fn images_are_pinned_and_collected() {
     let refused = world.put("/v1/client/images/pull", &json!({"Name": "none:1"})).await;
     let text = "could not pull an image: could not pull image none:1: access denied";
     assert_eq!((refused.status, refused.text().as_str()), (500, text));
+    for (name, status) in [("gone:1", 404), ("theirs:1", 409)] {
+        assert_eq!(world.put("/v1/client/images/pull", &json!({ "Name": name })).await.status, status, "{name}");
+    }
     for (body, removed, outcome) in [(json!({"DryRun": true}), false, "would be removed"), (json!({}), true, "removed")]
     {
         let shown = world.put("/v1/client/images/gc", &body).await.json();
