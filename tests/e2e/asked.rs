@@ -1,6 +1,8 @@
 //! What people ask of a running allocation (signals, restarts, files, use of resources), and what a job may not have.
 
 use longshore_harness::{Agent, CliOutput, eventually};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::support::*;
@@ -39,7 +41,7 @@ fn signals_restarts_files_and_use_of_a_running_task() {
     let machine = Machine::start();
     let mut agent = machine.agent("");
     let (_, name) = machine.push("shop/asked");
-    let script = "trap 'echo got usr1' USR1; trap 'exit 0' TERM; echo hello > /local/note.txt; echo s3cret > /secrets/key; \
+    let script = "trap 'echo got usr1' USR1; trap 'sleep 1; exit 0' TERM; echo hello > /local/note.txt; echo s3cret > /secrets/key; \
                   ln -s /secrets/key /local/key; ln -s /etc /local/etc; echo up; while :; do sleep 0.1; done";
     let job = Job::new("asked", &name)
         .config("command = \"/bin/sh\"")
@@ -68,19 +70,28 @@ fn signals_restarts_files_and_use_of_a_running_task() {
 
     let before = machine.containers_of(std::slice::from_ref(&alloc)).remove(0).id;
     said(&agent, &["alloc", "restart", &alloc]);
-    until_restarts(&agent, &alloc, 1);
+    // Whoever asked is answered when it has happened.
     assert_ne!(machine.containers_of(std::slice::from_ref(&alloc)).remove(0).id, before);
-    // Asked for just before the agent dies, it is done by the next one.
-    said(&agent, &["alloc", "restart", &alloc, "main"]);
+    until_restarts(&agent, &alloc, 1);
+    // Asked for, and recorded, just before the agent dies, it is done by the next one.
+    let orders = |agent: &Agent| {
+        event_texts(agent, &alloc, "main").iter().filter(|it| it.contains("User requested restart")).count()
+    };
+    assert_eq!(orders(&agent), 1);
+    std::thread::scope(|threads| {
+        let asking = threads.spawn(|| agent.cli(&["alloc", "restart", &alloc, "main"]).unwrap());
+        eventually(SOON, "the order in the record", || match orders(&agent) {
+            2 => Ok(()),
+            found => Err(found.to_string()),
+        })
+        .unwrap();
+        let process = Pid::from_raw(agent.pid());
+        kill(process, Signal::SIGKILL).unwrap();
+        asking.join().unwrap();
+    });
     agent.kill9();
     agent.resume().unwrap();
-    eventually(SOON, "the task to run", || match restarts(&agent, &alloc) {
-        u64::MAX => Err("not running".to_owned()),
-        _ => Ok(()),
-    })
-    .unwrap();
-    let events = event_texts(&agent, &alloc, "main");
-    assert!(events.iter().any(|it| it.contains("User requested restart")), "{events:#?}");
+    until_restarts(&agent, &alloc, 2);
     assert_eq!(machine.containers_of(std::slice::from_ref(&alloc)).len(), 1);
 
     stop_job(&machine, &agent, "asked");

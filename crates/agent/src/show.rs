@@ -1,7 +1,7 @@
 //! `config show`: the settings that an agent would hold, and where each comes from.
 
 use longshore_docker::Options as DockerOptions;
-use longshore_settings::{Effective, Inputs, Origin};
+use longshore_settings::{Effective, Origin};
 use longshore_values::without_login;
 use serde_json::{Value, json};
 
@@ -98,6 +98,8 @@ fn endpoint(options: &DockerOptions, docker_host: Option<&str>) -> Effective {
 
 #[cfg(test)]
 mod tests {
+    use longshore_settings::Inputs;
+
     use super::*;
 
     fn shown(flags: &[(&str, &str)], docker_host: Option<&str>, with_origin: bool, wanted: &[&str]) -> String {

@@ -44,7 +44,7 @@ plugin "raw_exec" {
 "#;
 
 fn shown() -> Value {
-    let inputs = Inputs { dev: true, files: vec![("a.hcl".to_owned(), FILE.to_owned())], flags: Vec::new() };
+    let inputs = Inputs { dev: true, files: vec![("a.hcl".to_owned(), FILE.to_owned())], ..Inputs::default() };
     let config = AgentConfig::read(&inputs).unwrap();
     let listeners = crate::addresses::listeners(&config, &[]).unwrap();
     let (files, docker) = (["a.hcl".to_owned()], Some(crate::docker::shown(&longshore_docker::Options::default())));
