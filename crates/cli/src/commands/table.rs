@@ -98,7 +98,7 @@ pub(crate) const COMMANDS: &[Command] = &[
                 \"~.\" at the beginning of a line hangs up.",
         flags: &[&[
             Flag::text("task", "The task; needed when there are several."),
-            Flag::switch("job", "The argument is a job; one of its allocations is taken."),
+            OF_JOB,
             Flag::switch("i", "Pass on what is typed (default true)."),
             Flag::switch("t", "With a terminal (default: when this command has one)."),
             Flag::text("e", "The character that hangs up with a dot behind it, or \"none\" (default ~)."),

@@ -231,5 +231,5 @@ fn a_command_that_is_not_there_is_named() {
     check(&["alloc", "-bogus"], group, "", 1);
     let meant = "There is no command \"alloc lgos\" in this build. Did you mean \"alloc logs\"?\n";
     check(&["alloc", "lgos", "-f", "abc"], group, meant, 1);
-    check(&["alloc", "exec", "-i", "abc"], group, "There is no command \"alloc exec\" in this build.\n", 1);
+    check(&["alloc", "checks", "abc"], group, "There is no command \"alloc checks\" in this build.\n", 1);
 }
