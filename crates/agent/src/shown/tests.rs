@@ -15,6 +15,7 @@ data_dir = "/d"
 server { enabled = true }
 client {
   enabled = true
+  servers = ["127.0.0.1:4647"]
   meta {
     rack      = "r1"
     owner     = "ops"
