@@ -129,6 +129,8 @@ fn what_goes_wrong_is_told_while_it_is_waited_for() {
     ]}});
     let deployment_path = format!("GET /v1/deployment/{DEPLOYMENT}");
     agent.at(&format!("GET /v1/deployment/allocations/{DEPLOYMENT}"), 200, 12, &json!([failing]));
+    // The first one is asked for to know which deployment is meant.
+    agent.at(&deployment_path, 200, 14, &deployment("running", "Deployment is running", 0));
     agent.at(&deployment_path, 200, 14, &deployment("running", "Deployment is running", 0));
     agent.at(&deployment_path, 200, 15, &deployment("failed", "Failed due to progress deadline", 0));
     insta::assert_snapshot!(without_times(&run_at(&agent.address, &["deployment", "status", "-monitor", DEPLOYMENT])), @r#"
