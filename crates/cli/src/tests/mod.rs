@@ -34,7 +34,9 @@ impl Agent {
         let (known, seen) = (Arc::clone(&answers), Arc::clone(&asked));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                serve(stream, &known, &seen);
+                // Each by itself: whoever waits for two answers at once may leave one half asked.
+                let (known, seen) = (Arc::clone(&known), Arc::clone(&seen));
+                std::thread::spawn(move || serve(stream, &known, &seen));
             }
         });
         Self { address, answers, asked }
