@@ -64,9 +64,13 @@ fn preflight() -> Response {
     response
 }
 
-/// The routes that Nomad opens to every origin, for reading.
+/// The routes that Nomad opens to every origin, for reading. A command that runs in a task is asked for like something to
+/// read, and is none.
 fn is_open_to_all(path: &str) -> bool {
-    path == "/v1/client/stats" || path.starts_with("/v1/client/fs/") || path.starts_with("/v1/client/allocation/")
+    let of_allocation = path.strip_prefix("/v1/client/allocation/");
+    path == "/v1/client/stats"
+        || path.starts_with("/v1/client/fs/")
+        || of_allocation.is_some_and(|rest| rest.split('/').nth(1) == Some("stats"))
 }
 
 fn check(
@@ -181,6 +185,14 @@ mod tests {
         }
         let log = "/v1/client/fs/logs/x";
         assert_eq!(told(true, log, Method::GET, "127.0.0.1:4646", "https://any.example"), "taken");
+        let of_allocation = |verb: &str| {
+            let path = format!("/v1/client/allocation/12345678-abcd-efab-cdef-123456789abc/{verb}");
+            told(true, &path, Method::GET, "127.0.0.1:4646", "https://any.example")
+        };
+        assert_eq!(of_allocation("stats"), "taken");
+        for verb in ["exec", "exec/", "EXEC", "%65xec", "restart"] {
+            assert_eq!(of_allocation(verb), "403: requests", "{verb}");
+        }
         assert_eq!(told(true, log, Method::POST, "127.0.0.1:4646", "https://any.example"), "403: requests");
         assert_eq!(told(true, "/v1/jobs", Method::GET, "127.0.0.1:4646", "https://any.example"), "403: requests");
     }

@@ -157,10 +157,8 @@ fn not_begun(error: EngineError) -> DriverError {
 
 /// Hangs up on a command whose caller has gone, and kills it if it stays.
 async fn end(shared: &Shared, id: &str, container: &str) {
-    let running = |exec: longshore_engine::Exec| exec.running.then_some(exec.pid).filter(|pid| *pid > 0);
-    let Some(pid) = shared.engine.exec(id).await.ok().and_then(running) else { return };
-    let hung_up = tell(pid, container, Signal::SIGHUP);
-    if !hung_up {
+    let Ok(Some(pid)) = tokio::time::timeout(HANG_UP_MAX, process(shared, id)).await else { return };
+    if !tell(pid, container, Signal::SIGHUP) {
         tracing::info!(command = id, "a command goes on in its container: its process cannot be reached from here");
         return;
     }
@@ -171,6 +169,19 @@ async fn end(shared: &Shared, id: &str, container: &str) {
     };
     if tokio::time::timeout(HANG_UP_MAX, ended).await.is_err() {
         tell(pid, container, Signal::SIGKILL);
+    }
+}
+
+/// The process of a command; `None` when it has ended. One that has only just been started is waited for: the engine
+/// knows its process a moment later.
+async fn process(shared: &Shared, id: &str) -> Option<i32> {
+    loop {
+        let exec = shared.engine.exec(id).await.ok()?;
+        match (exec.running, exec.exit_code) {
+            (true, _) if exec.pid > 0 => return Some(exec.pid),
+            (false, Some(_)) => return None,
+            _ => tokio::time::sleep(LOOK_AGAIN_MIN).await,
+        }
     }
 }
 
