@@ -206,6 +206,7 @@ mod tests {
                 "retry-interval" => "1s",
                 "log-level" => "INFO",
                 "meta" => "a=b",
+                "encrypt" => "MDEyMzQ1Njc4OWFiY2RlZg==",
                 "data-dir" | "plugin-dir" | "state-dir" | "alloc-dir" => "/x",
                 _ if flag.kind == FlagKind::Switch => "true",
                 _ => "x",
