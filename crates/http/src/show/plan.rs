@@ -67,8 +67,23 @@ fn annotate_count(group: &mut api::TaskGroupDiff) {
 /// The parts of a task that an allocation has to be made anew for, as `longshore_jobs::update_kind` decides.
 const DESTRUCTIVE_FIELDS: &[&str] = &["Driver", "User"];
 const DESTRUCTIVE_MAPS: &[&str] = &["Env[", "Meta["];
-const DESTRUCTIVE_OBJECTS: &[&str] =
-    &["Affinity", "Artifact", "Config", "Device", "Env", "Meta", "Network", "Resources", "Template", "Vault"];
+const DESTRUCTIVE_OBJECTS: &[&str] = &[
+    "Affinity",
+    "Artifact",
+    "CSIPlugin",
+    "Config",
+    "Consul",
+    "Identity",
+    "Resources",
+    "Schedule",
+    "Secret",
+    "Template",
+    "Vault",
+    "VolumeMount",
+];
+/// Blocks of which one field alone asks for that.
+const DESTRUCTIVE_FIELDS_OF_OBJECTS: &[(&str, &str)] =
+    &[("LogConfig", "Disabled"), ("RestartPolicy", "RenderTemplates")];
 
 fn of_task(of_group: &str, task: &api::TaskDiff) -> Option<&'static str> {
     match (task.kind.as_str(), of_group) {
@@ -82,12 +97,23 @@ fn of_task(of_group: &str, task: &api::TaskDiff) -> Option<&'static str> {
                     && (DESTRUCTIVE_FIELDS.contains(&field.name.as_str())
                         || DESTRUCTIVE_MAPS.iter().any(|map| field.name.starts_with(map)))
             };
-            let object =
-                |object: &api::ObjectDiff| object.kind != "None" && DESTRUCTIVE_OBJECTS.contains(&object.name.as_str());
+            let object = |object: &api::ObjectDiff| {
+                object.kind != "None"
+                    && (DESTRUCTIVE_OBJECTS.contains(&object.name.as_str()) || has_destructive_field(object))
+            };
             let destructive = task.fields.iter().any(field) || task.objects.iter().any(object);
             Some(if destructive { "forces create/destroy update" } else { "forces in-place update" })
         }
     }
+}
+
+fn has_destructive_field(object: &api::ObjectDiff) -> bool {
+    let is_one = |field: &api::FieldDiff| {
+        field.kind != "None"
+            && DESTRUCTIVE_FIELDS_OF_OBJECTS.contains(&(object.name.as_str(), field.name.as_str()))
+            && !(object.kind == "Added" && field.new == "false")
+    };
+    object.fields.iter().any(is_one)
 }
 
 #[cfg(test)]
@@ -120,6 +146,32 @@ mod tests {
             of_task("Edited", &task("Edited", &["KillTimeout"], &["LogConfig"])),
             Some("forces in-place update")
         );
+        for object in ["Template", "Artifact", "VolumeMount", "CSIPlugin", "Identity", "Vault", "Consul"] {
+            assert_eq!(
+                of_task("Edited", &task("Edited", &[], &[object])),
+                Some("forces create/destroy update"),
+                "{object}"
+            );
+        }
+        for object in ["Service", "DispatchPayload", "Lifecycle", "Scaling", "Constraint", "Action"] {
+            assert_eq!(of_task("Edited", &task("Edited", &[], &[object])), Some("forces in-place update"), "{object}");
+        }
+    }
+
+    #[test]
+    fn one_field_of_a_block_may_force_more_than_the_rest() {
+        let mut edited = task("Edited", &[], &["LogConfig"]);
+        let field = |name: &str| api::FieldDiff {
+            kind: "Edited".to_owned(),
+            name: name.to_owned(),
+            old: "false".to_owned(),
+            new: "true".to_owned(),
+            annotations: Vec::new(),
+        };
+        edited.objects[0].fields = vec![field("MaxFiles")];
+        assert_eq!(of_task("Edited", &edited), Some("forces in-place update"));
+        edited.objects[0].fields.push(field("Disabled"));
+        assert_eq!(of_task("Edited", &edited), Some("forces create/destroy update"));
     }
 
     #[test]
