@@ -39,5 +39,9 @@ fn tests() -> Command {
         println!("\ncargo-nextest is not installed; the tests run under `cargo test`, two at a time.");
         command.args(["test", "--workspace", "--locked", "--all-targets", "--no-fail-fast", "--", "--test-threads=2"]);
     }
+    // Runs beside the tests that wait for engines, so that the whole takes no longer.
+    if std::env::var_os("LONGSHORE_FUZZ_SECONDS").is_none() {
+        command.env("LONGSHORE_FUZZ_SECONDS", "30");
+    }
     command
 }

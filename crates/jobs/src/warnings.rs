@@ -81,3 +81,43 @@ fn of_group(group: &TaskGroup) -> Vec<Fault> {
     }
     faults
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore_jobspec::{Input, parse};
+
+    use super::*;
+
+    /// What is warned about in a job file, whether or not this version takes the job.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut job = parse(&Input::new("job.hcl", text)).unwrap_or_else(|why| panic!("{text}\n{why}")).job;
+        crate::canonicalize(&mut job);
+        let told = warnings(&job).join("\n");
+        assert!(told.contains(expected), "expected {expected:?} from\n{text}\ngot\n{told}");
+    }
+
+    #[test]
+    fn of_jobs() {
+        let cron = "job \"j\" {\n type = \"batch\"\n periodic { cron = \"@daily\" }\n group \"g\" {}\n}";
+        check(cron, "cron is deprecated and may be removed in a future release. Use crons instead");
+        let promoting = "group \"a\" {\n update {\n canary = 1\n auto_promote = true\n }\n}";
+        let some = format!("job \"j\" {{\n{promoting}\n group \"b\" {{}}\n}}");
+        check(&some, "auto_promote must be true for all groups to enable automatic promotion");
+    }
+
+    #[test]
+    fn of_tasks() {
+        let task = |lines: &str| format!("job \"j\" {{\ngroup \"g\" {{\ntask \"t\" {{\n{lines}\n}}\n}}\n}}");
+        check(
+            &task("resources {\n network { mbits = 1 }\n}"),
+            "Task \"t\": task network resources have been deprecated as of Nomad 0.12.0.",
+        );
+        check(&task("template { vault_grace = \"1s\" }"), "Task \"t\": VaultGrace has been deprecated");
+        check(
+            &task("resources { memory_max = 500 }"),
+            "Memory oversubscription is not enabled; Task \"g.t\" memory_max value will be ignored. Update the \
+             Scheduler Configuration to allow oversubscription.",
+        );
+    }
+}

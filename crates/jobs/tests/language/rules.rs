@@ -83,6 +83,11 @@ fn of_launches() {
     job(&batch("periodic {\n cron = \"@daily\"\n crons = [\"@daily\"]\n}"), "Only cron or crons may be used");
     job(&batch("periodic {}"), "Must specify a spec");
     job(&batch("periodic {\n crons = [\"@daily\"]\n time_zone = \"mars base\"\n}"), "Invalid time zone \"mars base\"");
+    job(
+        &batch("periodic {\n crons = [\"@daily\"]\n time_zone = \"Europe/Atlantis\"\n}"),
+        "Invalid time zone \"Europe/Atlantis\"",
+    );
+    task("schedule {\n cron { timezone = \"Mars\" }\n}", "Invalid time zone \"Mars\"");
     job(&batch("periodic { cron = \"61 * * * *\" }"), "Invalid cron spec \"61 * * * *\"");
     job(&batch("parameterized { payload = \"maybe\" }"), "Unknown payload requirement: \"maybe\"");
     job(
@@ -107,6 +112,12 @@ fn of_groups() {
         &file("type = \"system\"", "stop_after_client_disconnect = \"1h\"", ""),
         "stop_after_client_disconnect can only be set in batch and service jobs",
     );
+    for kind in ["system", "sysbatch"] {
+        check_file(
+            &file(&format!("type = {kind:?}"), "count = 2", ""),
+            &format!("Job task group g has count 2. Count cannot exceed 1 with {kind} scheduler"),
+        );
+    }
     check_file(&file("type = \"system\"", "reschedule {}", ""), "System jobs should not have a reschedule policy");
     check_file(&file("type = \"batch\"", "update {}", ""), "Job type \"batch\" does not allow update block");
     check_file(&file("type = \"batch\"", "migrate {}", ""), "Job type \"batch\" does not allow migrate block");
@@ -308,7 +319,10 @@ fn of_vault_volumes_and_scaling() {
 #[test]
 fn of_services() {
     let service = |lines: &str| format!("service {{\n{lines}\n}}");
-    group(&service("name = \"a_b\""), "Service name must be valid per RFC 1123");
+    group(
+        &service("name = \"a_b\""),
+        "Service name must be valid per RFC 1123 and can contain only alphanumeric characters or dashes and must be no longer than 63 characters",
+    );
     let check = |lines: &str| service(&format!("name = \"y\"\nport = \"http\"\ncheck {{\n{lines}\n}}"));
     let spans = "interval = \"10s\"\ntimeout = \"2s\"";
     group(&check(&format!("type = \"ping\"\n{spans}")), "invalid check type (\"ping\"), must be one of");
