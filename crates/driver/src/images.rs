@@ -116,6 +116,16 @@ pub struct Pulled {
     pub kept_until: Timestamp,
 }
 
+/// How often something was done with images, or how much of it, since the agent's start: grows only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImageCount {
+    /// `grants`, `fetches`, `removals`, …; bytes and seconds say so.
+    pub what: &'static str,
+    /// What it is told apart by, as metrics label it.
+    pub labels: Vec<(&'static str, &'static str)>,
+    pub value: f64,
+}
+
 /// What people may ask about the images of a node.
 #[async_trait]
 pub trait Images: Send + Sync {
@@ -141,6 +151,11 @@ pub trait Images: Send + Sync {
     /// Brings an image if it is not here (`fresh`: asks the registry in any case), and keeps it for an hour. Returns when
     /// it is here, or cannot be had within the node's limit; dropping the future calls it off.
     async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError>;
+
+    /// What has been done with images since the agent's start.
+    async fn counts(&self) -> Result<Vec<ImageCount>, DriverError> {
+        Ok(Vec::new())
+    }
 
     /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).
     async fn keeper_note(&self) -> Option<String>;

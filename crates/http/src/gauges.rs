@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longshore_api::GaugeValue;
-use longshore_driver::ImageReport;
+use longshore_driver::{ImageCount, ImageReport};
 use longshore_model::{ClientStatus, EvalStatus, JobStatus, Node, NodeId};
 use longshore_server::EvaluationCounts;
 use longshore_state::State;
@@ -115,6 +115,25 @@ impl Gauges {
             let labels = labels([("state", state), ("provenance", provenance)]);
             self.add("longshore.images.count", count as f64, &labels);
             self.add("longshore.images.bytes", bytes as f64, &labels);
+        }
+    }
+
+    /// Longshore's own: who holds images, by the kind of holder.
+    pub(crate) fn of_holders(&mut self, images: &[ImageReport]) {
+        let mut by_kind: BTreeMap<&str, u64> = BTreeMap::new();
+        for holder in images.iter().flat_map(|image| &image.holders) {
+            *by_kind.entry(&holder.kind).or_default() += 1;
+        }
+        for (kind, count) in by_kind {
+            self.add("longshore.images.holders", count as f64, &labels([("kind", kind)]));
+        }
+    }
+
+    /// Longshore's own: what was done with images since the agent's start.
+    pub(crate) fn of_image_counts(&mut self, counts: &[ImageCount]) {
+        for count in counts {
+            let labels = count.labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            self.add(&format!("longshore.images.{}_total", count.what), count.value, &labels);
         }
     }
 

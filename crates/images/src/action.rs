@@ -18,7 +18,14 @@ pub enum Action {
     /// List all images and all containers, beginning now. Answer: `Looked` or `LookFailed`.
     Look { look: LookId },
     /// Pull this name, for the owner whose credentials are to be used. Answer: `Fetched`.
-    Pull { fetch: FetchId, name: ImageRef, owner: Owner, platform: Option<String> },
+    Pull {
+        fetch: FetchId,
+        name: ImageRef,
+        owner: Owner,
+        platform: Option<String>,
+        /// Whether a registry that asks for patience is waited for: what is present does not do.
+        patient: bool,
+    },
     /// Load the archive that this owner's task brought. Answer: `Fetched`.
     Load { fetch: FetchId, name: ImageRef, owner: Owner, archive: Archive },
     /// Nobody waits for this pull or load any more. It is still answered by `Fetched`, however it ends.
@@ -32,6 +39,8 @@ pub enum Action {
         name_points_at_it: bool,
         /// Whether a pull or load brought it for this owner; else it was present.
         fetched: bool,
+        /// Why what was present had to do, when it was to be fresh.
+        unasked: Option<FetchFailure>,
         size_bytes: u64,
     },
     /// The owner does not get its image in this attempt.

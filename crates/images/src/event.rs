@@ -107,6 +107,9 @@ pub struct Want {
     pub name: ImageRef,
     /// What the name points at in the registry now, not what is present: `force_pull`, and the tag `latest`.
     pub fresh: bool,
+    /// When the registry cannot be asked for what is to be fresh, what is present will do.
+    #[serde(default)]
+    pub local_copy: bool,
     /// Pulls are joined only when this is equal. A keyed hash of the credentials, never they themselves.
     pub access: String,
     /// `linux/arm64`, when the task asks for one.
@@ -153,6 +156,11 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether the registry could not be asked at all; else it has answered, and the answer counts.
+    pub const fn is_registry_away(self) -> bool {
+        matches!(self, Self::Unreachable | Self::RateLimited | Self::TimedOut)
+    }
+
     /// In a word or a few.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -29,4 +29,16 @@ pub enum Fault {
     PrivateNameFirst,
     /// What could not be read is taken to be absent.
     UnknownIsNo,
+    /// An image is looked for, and only what is found is held.
+    CheckBeforeHold,
+    /// The end of an attempt gives the hold back.
+    ReleasePerAttempt,
+    /// Images are removed by id.
+    RemovalById,
+    /// A tag goes without regard for a digest name of its repository that is needed.
+    DigestNeedIgnored,
+    /// What was idle at a restart has no time of removal any more.
+    DueTimeLost,
+    /// After one image that could not be removed no other is.
+    OneBadImageStopsTheSweep,
 }

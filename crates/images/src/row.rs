@@ -17,6 +17,8 @@ pub enum Row {
     PullSame,
     /// Pulling → as before: failed.
     PullFailed,
+    /// Pulling → as before: the registry could not be asked, and what is present does.
+    PullFailedLocal,
     /// Pulling → as before: the last waiter left.
     PullLeft,
     /// Late → idle: what nobody waited for arrived all the same.
@@ -110,6 +112,7 @@ impl Row {
         Self::PullMoved,
         Self::PullSame,
         Self::PullFailed,
+        Self::PullFailedLocal,
         Self::PullLeft,
         Self::PullLate,
         Self::NeedEnded,

@@ -14,7 +14,7 @@ use super::shared::{Shared, closing};
 use crate::image::{
     Access, Answer, BadArchive, Bytes, CheckedArchive, EngineState, Grant, Keeping, Pace, Progress, check_archive, now,
 };
-use crate::options::Options;
+use crate::options::{Options, PullChoice};
 use crate::task::{TaskConfig, check_registry};
 
 /// The event type that Nomad uses for what a driver says.
@@ -86,11 +86,12 @@ impl<'a> Asker<'a> {
         archive: Option<Arc<CheckedArchive>>,
         events: &'a EventSink,
     ) -> Result<Self, DriverError> {
+        let choice = pull_choice(config, shared.options.pull, &name);
         let want = Want {
             owner: owner.clone(),
             name: name.clone(),
-            // As Nomad does: `latest` is asked for at each start.
-            fresh: config.force_pull || name.tag() == Some("latest"),
+            fresh: choice != PullChoice::Missing,
+            local_copy: choice == PullChoice::Changed,
             access: shared.access_word(config.auth.as_ref(), config.auth_soft_fail),
             platform: None,
             archive: archive.as_ref().map(|archive| Archive { digest: archive.digest.clone() }),
@@ -211,7 +212,12 @@ impl<'a> Asker<'a> {
     pub(crate) fn ready_text(&self, grant: &Grant) -> String {
         let name = self.name.familiar();
         match &grant.brought {
-            None => format!("Image ready: {name} was already present"),
+            None => match &grant.unasked {
+                None => format!("Image ready: {name} was already present"),
+                Some(failure) => format!(
+                    "Image ready: {name} was already present, and the registry could not be asked for a newer one: {failure}"
+                ),
+            },
             Some(brought) => {
                 let took = GoDuration::milliseconds(i64::try_from(brought.took.as_millis()).unwrap_or(i64::MAX));
                 if brought.by_load {
@@ -244,6 +250,15 @@ impl<'a> Asker<'a> {
         ))
         .hint("see whether the registry is slow or silent, or set a longer image_pull_timeout in the task's config")
     }
+}
+
+/// The task's own word, the agent's, or else what Nomad does: `latest` is asked for at each start.
+fn pull_choice(config: &TaskConfig, of_agent: Option<PullChoice>, name: &ImageRef) -> PullChoice {
+    if config.force_pull {
+        return PullChoice::Always;
+    }
+    let as_nomad = if name.tag() == Some("latest") { PullChoice::Always } else { PullChoice::Missing };
+    config.pull.or(of_agent).unwrap_or(as_nomad)
 }
 
 /// Comes when progress is to be told; never without a pull.

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use longshore_driver::{
-    Collected, DriverError, Explained, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance,
-    Pulled,
+    Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PinReport,
+    Provenance, Pulled,
 };
 use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
 use longshore_model::{ContentId, ImageRef, Timestamp};
@@ -61,6 +61,10 @@ impl Images for DockerDriver {
 
     async fn pins(&self) -> Result<Vec<PinReport>, DriverError> {
         wishes::pins(&self.shared).await
+    }
+
+    async fn counts(&self) -> Result<Vec<ImageCount>, DriverError> {
+        Ok(self.status().await?.counts)
     }
 
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {

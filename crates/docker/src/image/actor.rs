@@ -29,6 +29,7 @@ use super::ledger::Ledger;
 use super::lock::KeeperLock;
 use super::look::Looker;
 use super::progress::Progress;
+use super::tally::Tally;
 use super::tell::tell;
 use crate::options::AuthOptions;
 
@@ -40,6 +41,7 @@ pub(super) struct Actor {
     gate: Arc<Gate>,
     /// How the registry was asked when a name was last pulled.
     asked: BTreeMap<ImageRef, Source>,
+    tally: Tally,
     keeper: Keeper,
     ledger: Ledger,
     /// The engine's lock, for as long as this keeps its images.
@@ -92,6 +94,7 @@ impl Watched {
 struct Running {
     name: ImageRef,
     by_load: bool,
+    began: Instant,
     cancel: CancellationToken,
     progress: watch::Receiver<Progress>,
 }
@@ -119,6 +122,7 @@ impl Actor {
             pull_activity_timeout,
             gate: Arc::new(Gate::new(pull_parallelism)),
             asked: BTreeMap::new(),
+            tally: Tally::default(),
             keeper: Keeper::restore(books.policy, books.entries, now()),
             ledger: books.ledger,
             lock: books.lock,
@@ -171,7 +175,7 @@ impl Actor {
     fn status(&self) -> Status {
         let progress =
             self.fetches.values().map(|fetch| (fetch.name.clone(), fetch.progress.borrow().to_string())).collect();
-        Status { images: self.keeper.status(), progress, asked: self.asked.clone() }
+        Status { images: self.keeper.status(), progress, asked: self.asked.clone(), counts: self.tally.counts() }
     }
 
     fn note_how_it_was_asked(&mut self, ended: &Running) {
@@ -215,8 +219,10 @@ impl Actor {
 
     fn note_before(&mut self, event: &Event) {
         match event {
-            Event::Fetched { fetch, .. } => {
+            Event::Fetched { fetch, result } => {
                 if let Some(ended) = self.fetches.remove(fetch) {
+                    let bytes = ended.progress.borrow().downloaded_bytes();
+                    self.tally.fetched(ended.by_load, result.as_ref().copied(), bytes, ended.began.elapsed());
                     self.note_how_it_was_asked(&ended);
                 }
             }
@@ -293,29 +299,38 @@ impl Actor {
         }
         match action {
             Action::Look { look } => self.look(look),
-            Action::Pull { fetch, name, owner, platform } => {
+            Action::Pull { fetch, name, owner, platform, patient } => {
                 crash_point("docker.pull_recorded");
-                self.fetch(fetch, name, &owner, platform, false);
+                self.fetch(fetch, name, &owner, How::Pull { platform, patient });
             }
             Action::Load { fetch, name, owner, archive: _ } => {
                 crash_point("docker.load_recorded");
-                self.fetch(fetch, name, &owner, None, true);
+                self.fetch(fetch, name, &owner, How::Load);
             }
             Action::CancelFetch { fetch } => {
                 if let Some(running) = self.fetches.get(&fetch) {
                     running.cancel.cancel();
                 }
             }
-            Action::Grant { owner, name: _, content, name_points_at_it, fetched, size_bytes } => {
+            Action::Grant { owner, name: _, content, name_points_at_it, fetched, unasked, size_bytes } => {
                 crash_point("docker.grant_recorded");
                 let watched = self.waiters.get(&owner).and_then(|waiter| waiter.watched.as_ref());
                 let brought = watched.filter(|_| fetched).map(Watched::brought);
+                self.tally.granted(match (&brought, &unasked) {
+                    (Some(brought), _) if brought.by_load => "loaded",
+                    (Some(_), _) => "pulled",
+                    (None, Some(_)) => "present_registry_away",
+                    (None, None) => "present",
+                });
                 self.answer(
                     &owner,
-                    Answer::Granted(Grant { content, by_name: name_points_at_it, size_bytes, brought }),
+                    Answer::Granted(Grant { content, by_name: name_points_at_it, size_bytes, unasked, brought }),
                 );
             }
-            Action::Refuse { owner, name: _, why } => self.answer(&owner, Answer::Refused(why)),
+            Action::Refuse { owner, name: _, why } => {
+                self.tally.refused(&why);
+                self.answer(&owner, Answer::Refused(why));
+            }
             Action::RemoveName { act, name, content: _ } => {
                 crash_point("docker.removal_recorded");
                 let (engine, outside) = (self.engine.clone(), self.outside.clone());
@@ -337,7 +352,10 @@ impl Actor {
             Action::WakeAt(at) => {
                 self.wake.send_replace(Some(at));
             }
-            Action::Tell(notice) => tell(&notice),
+            Action::Tell(notice) => {
+                self.tally.told(&notice);
+                tell(&notice);
+            }
         }
     }
 
@@ -347,11 +365,16 @@ impl Actor {
         }
     }
 
-    fn fetch(&mut self, fetch: FetchId, name: ImageRef, owner: &Owner, platform: Option<String>, by_load: bool) {
+    fn fetch(&mut self, fetch: FetchId, name: ImageRef, owner: &Owner, how: How) {
+        let (platform, patient, by_load) = match how {
+            How::Pull { platform, patient } => (platform, patient, false),
+            How::Load => (None, true, true),
+        };
         let access = self.waiters.get(owner).map(|waiter| waiter.access.clone()).unwrap_or_default();
         let (progress, watched) = watch::channel(Progress::default());
         let cancel = CancellationToken::new();
-        let running = Running { name: name.clone(), by_load, cancel: cancel.clone(), progress: watched };
+        let running =
+            Running { name: name.clone(), by_load, began: Instant::now(), cancel: cancel.clone(), progress: watched };
         for waiter in self.waiters.values_mut().filter(|waiter| waiter.name == name) {
             waiter.watch(&running);
         }
@@ -362,6 +385,7 @@ impl Actor {
             access,
             auth: self.auth.clone(),
             platform,
+            patient,
             activity_timeout: self.pull_activity_timeout,
             gate: self.gate.clone(),
             cancel,
@@ -381,6 +405,12 @@ impl Actor {
             outside.tell(Event::Fetched { fetch, result });
         });
     }
+}
+
+/// How an image is brought.
+enum How {
+    Pull { platform: Option<String>, patient: bool },
+    Load,
 }
 
 enum Kind {

@@ -38,6 +38,8 @@ pub(crate) struct Fetch {
     pub(crate) auth: AuthOptions,
     pub(crate) platform: Option<String>,
     pub(crate) activity_timeout: Duration,
+    /// Whether a registry that asks for fewer requests is waited for.
+    pub(crate) patient: bool,
     pub(crate) gate: Arc<Gate>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: watch::Sender<Progress>,
@@ -78,6 +80,9 @@ impl Fetch {
         let registry = self.name.registry().unwrap_or_default().to_owned();
         let (mut waits, mut had_new_credentials) = (AGAIN_AFTER.into_iter(), false);
         loop {
+            if let Some(why) = self.gate.rests(&registry).filter(|_| !self.patient) {
+                return Err(FetchFailure { kind: FailureKind::RateLimited, message: why });
+            }
             let tell = |stage| self.progress.send_modify(|progress| progress.wait(stage));
             let place = tokio::select! {
                 place = self.gate.enter(&registry, tell) => place,
@@ -88,7 +93,12 @@ impl Fetch {
                 return Ok(());
             };
             match again {
-                Again::WhenRested => self.gate.limited(&registry, &failure.message),
+                Again::WhenRested => {
+                    self.gate.limited(&registry, &failure.message);
+                    if !self.patient {
+                        return Err(failure);
+                    }
+                }
                 Again::WithNewCredentials if !had_new_credentials => had_new_credentials = true,
                 Again::Soon if let Some(wait) = waits.next() => self.rest(wait, &failure).await?,
                 _ => return Err(failure),

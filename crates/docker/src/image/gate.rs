@@ -69,6 +69,11 @@ impl Gate {
         }
     }
 
+    /// Why the registry is left in peace now, if it is.
+    pub(crate) fn rests(&self, registry: &str) -> Option<String> {
+        self.rest_of(registry).map(|(_, why)| why)
+    }
+
     /// The registry asked for fewer requests.
     pub(crate) fn limited(&self, registry: &str, why: &str) {
         let now = Instant::now();

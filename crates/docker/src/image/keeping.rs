@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use longshore_driver::ImageCount;
 use longshore_engine::Engine;
-use longshore_images::{Entry, Event, Explanation, ImageStatus, Pin, Policy, Refusal, Want};
+use longshore_images::{Entry, Event, Explanation, FetchFailure, ImageStatus, Pin, Policy, Refusal, Want};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -32,6 +33,8 @@ pub(crate) struct Grant {
     /// Make it under the name; else by id.
     pub(crate) by_name: bool,
     pub(crate) size_bytes: u64,
+    /// Why what was there had to do, when the registry was to be asked.
+    pub(crate) unasked: Option<FetchFailure>,
     /// How it was brought; `None` when it was there.
     pub(crate) brought: Option<Brought>,
 }
@@ -50,6 +53,8 @@ pub(crate) struct Status {
     pub(crate) progress: BTreeMap<ImageRef, String>,
     /// How the registry was asked when a name was last pulled, since this agent's start.
     pub(crate) asked: BTreeMap<ImageRef, Source>,
+    /// What was done since this agent's start.
+    pub(crate) counts: Vec<ImageCount>,
 }
 
 pub(super) enum Message {

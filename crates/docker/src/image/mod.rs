@@ -12,6 +12,7 @@ mod lock;
 mod look;
 mod news;
 mod progress;
+mod tally;
 mod tell;
 
 pub use self::archive::BadArchive;

@@ -3,6 +3,7 @@
 //! One `Default` per block: a value means the same whether its block is absent, empty or half given.
 
 mod gc;
+mod pull;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use longshore_settings::{Block, Decoded, Origin, Tree};
 use longshore_values::{Glob, GoDuration};
 
 pub use gc::{DanglingOptions, GcOptions};
+pub use pull::PullChoice;
 
 /// The options of the driver on this node.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +37,8 @@ pub struct Options {
     pub infra_image: String,
     /// For how long a pull may take in all, unless the task says otherwise.
     pub image_pull_timeout: GoDuration,
+    /// For tasks that do not say. `None`: as Nomad does, `latest` is asked for at each start and everything else is not.
+    pub pull: Option<PullChoice>,
     /// For how long a pull may show no progress; at least 1 m.
     pub pull_activity_timeout: GoDuration,
     /// So many pulls are at work at once, and as many again that take long.
@@ -140,6 +144,7 @@ impl Default for Options {
             allow_seccomp_profiles: Vec::new(),
             infra_image: format!("registry.k8s.io/pause-{}:3.3", go_arch()),
             image_pull_timeout: GoDuration::minutes(5),
+            pull: None,
             pull_activity_timeout: GoDuration::minutes(2),
             pull_parallelism: 4,
             container_exists_attempts: 5,
@@ -184,6 +189,7 @@ impl Options {
             allow_registries: globs(block, "allow_registries", &ANY),
             allow_seccomp_profiles: globs(block, "allow_seccomp_profiles", &[]),
             infra_image: read_infra_image(block, &default.infra_image),
+            pull: block.take_parsed("pull", str::parse),
             image_pull_timeout: positive(block, "image_pull_timeout", default.image_pull_timeout),
             pull_activity_timeout: at_least(
                 block,

@@ -56,6 +56,12 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     ),
     row("pull_activity_timeout", "duration, at least 1m", "2m0s", "For how long a pull may show no progress."),
     row(
+        "pull",
+        "`missing`, `changed` or `always`",
+        "",
+        "Longshore's own: the same for tasks that do not say. Not given: `always` for the tag `latest`, or without a tag, and else `missing`, as Nomad does.",
+    ),
+    row(
         "pull_parallelism",
         "number, 1 to 64",
         "4",

@@ -16,6 +16,12 @@ pub const TASK_OPTIONS: &[OptionRow] = &[
     ),
     row("force_pull", "bool", "false", "Asks the registry at each start, also when the image is there."),
     row(
+        "pull",
+        "`missing`, `changed` or `always`",
+        "the agent's",
+        "Longshore's own: whether a start asks the registry for an image that is there. `changed`: yes, and while the registry cannot be asked (unreachable, silent, limiting) what is there does. `always`: yes, and then the start fails; the same as `force_pull = true`, which wins.",
+    ),
+    row(
         "load",
         "path",
         "",

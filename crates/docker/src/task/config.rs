@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::check::check;
 use super::fields::Fields;
 use super::mounts::{TaskDevice, TaskMount};
+use crate::options::PullChoice;
 
 /// A task's `config` block, decoded. `Debug` shows no password.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +16,8 @@ pub struct TaskConfig {
     pub image: String,
     pub image_pull_timeout: Option<GoDuration>,
     pub force_pull: bool,
+    /// As the agent's setting, when it is not given.
+    pub pull: Option<PullChoice>,
     /// An archive in the task's local folder to take the image from.
     pub load: Option<String>,
     pub auth: Option<RegistryAuth>,
@@ -98,6 +101,16 @@ pub struct BadTaskConfig {
     pub problems: Vec<String>,
 }
 
+/// A text that is filled in at the start only may come to be one of the words.
+fn read_pull(fields: &mut Fields) -> Option<PullChoice> {
+    let word = fields.string("pull").filter(|word| !word.is_empty())?;
+    let choice = word.parse().ok();
+    if choice.is_none() && !word.contains("${") {
+        fields.wrong_word("pull", &word, &PullChoice::WORDS);
+    }
+    choice
+}
+
 impl TaskConfig {
     /// Decodes strictly: unknown keys, wrong kinds and options that nothing acts on are refused, by name.
     pub fn decode(config: &Value) -> Result<Self, BadTaskConfig> {
@@ -123,6 +136,7 @@ impl TaskConfig {
             image: image.strip_prefix("https://").unwrap_or(&image).to_owned(),
             image_pull_timeout: fields.duration("image_pull_timeout"),
             force_pull: fields.bool("force_pull"),
+            pull: read_pull(fields),
             load: fields.string("load").filter(|path| !path.is_empty()),
             auth: fields.block("auth", read_auth).filter(|auth| !auth.is_empty() || !auth.server_address.is_empty()),
             auth_soft_fail: fields.bool("auth_soft_fail"),
@@ -219,6 +233,12 @@ mod tests {
         refused(json!({"image": "redis:7", "ports": [], "mount": []}), "good");
         refused(json!({"image": "redis:7", "force_pull": "true", "shm_size": "64"}), "good");
         refused(json!({"image": "${meta.image}", "force_pull": "${meta.force}", "shm_size": "${meta.size}"}), "good");
+        refused(json!({"image": "redis:7", "pull": "changed"}), "good");
+        refused(json!({"image": "redis:7", "pull": "${meta.pull}"}), "good");
+        refused(
+            json!({"image": "a", "pull": "never"}),
+            "config.pull takes one of missing, changed, always, not \"never\"",
+        );
         refused(json!(null), "config.image is missing");
         refused(json!([]), "config takes a block, not a list; config.image is missing");
         refused(json!({"image": "a", "comand": "x"}), "config has no key \"comand\"; did you mean \"command\"?");

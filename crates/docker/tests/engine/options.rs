@@ -13,7 +13,7 @@ use crate::world::{World, options};
 
 /// Options that another test of this binary takes to the engine, or that are refused. `privileged`, for which a machine may
 /// lack the means, is with the tests of what a container is made from.
-const ELSEWHERE: [&str; 14] = [
+const ELSEWHERE: [&str; 15] = [
     "auth",
     "auth.email",
     "auth.password",
@@ -27,6 +27,7 @@ const ELSEWHERE: [&str; 14] = [
     "load",
     "port_map",
     "privileged",
+    "pull",
     "storage_opt",
 ];
 

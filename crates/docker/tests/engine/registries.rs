@@ -211,3 +211,47 @@ async fn a_helper_is_asked_anew_when_its_token_was_too_old() {
     assert_parts(&text, &["access denied", "of the helper docker-credential-turn, which auth.helper names)"]);
     assert_eq!(std::fs::read_to_string(format!("{folder}/asked")).unwrap().lines().count(), 4);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_registry_that_cannot_be_asked_and_what_is_there() {
+    let mut world = World::new().await;
+    let (_, name) = world.push("acme/web", "1");
+    let proxy = CountingProxy::start(&world.engine, &world.registry).unwrap();
+    let name = name.replace(&world.registry.host(), &proxy.host());
+    let with = |choice: &str| {
+        let mut config = sleeper(&name);
+        config["pull"] = json!(choice);
+        config
+    };
+    let (holder, holder_handle) = world.run_task(sleeper(&name)).await;
+    let asked = proxy.seen().len();
+    let (id, handle) = world.run_task(with("missing")).await;
+    world.end_task(&id, &handle).await;
+    assert_eq!(proxy.seen().len(), asked);
+    let (id, handle) = world.run_task(with("changed")).await;
+    world.end_task(&id, &handle).await;
+    assert!(proxy.seen().len() > asked);
+    let down = [
+        (Fault::error(500, "UNKNOWN", "out of order"), "registry unreachable"),
+        (Fault::error(429, "TOOMANYREQUESTS", "slow down"), "the registry limits requests"),
+    ];
+    for (fault, why) in down {
+        proxy.clear();
+        proxy.always("", fault);
+        world.messages();
+        let began = Instant::now();
+        let (id, handle) = world.run_task(with("changed")).await;
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+        let told = world.messages().pop().unwrap();
+        assert_parts(&told, &["was already present, and the registry could not be asked for a newer one", why]);
+        world.end_task(&id, &handle).await;
+    }
+    proxy.clear();
+    proxy.always("", Fault::error(500, "UNKNOWN", "out of order"));
+    let id = world.accept(with("always")).await;
+    let text = world.start(&id, with("always")).await.unwrap_err().full_text();
+    assert_parts(&text, &[&name, "registry unreachable"]);
+    world.forget(&id).await;
+    world.end_task(&holder, &holder_handle).await;
+    world.wait_images(&[]);
+}

@@ -30,8 +30,15 @@ pub(crate) async fn metrics(ask: Ask) -> Result<Response> {
     }
     if let Some(images) = keeper(context) {
         match images.list().await {
-            Ok(images) => gauges.of_images(&images),
+            Ok(images) => {
+                gauges.of_images(&images);
+                gauges.of_holders(&images);
+            }
             Err(error) => debug!(error = %with_causes(&error), "no image metrics"),
+        }
+        match images.counts().await {
+            Ok(counts) => gauges.of_image_counts(&counts),
+            Err(error) => debug!(error = %with_causes(&error), "no counts of images"),
         }
     }
     let gauges = gauges.into_values();

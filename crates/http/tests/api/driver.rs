@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageExplanation,
-    ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Reason, Recovered, StartRequest,
-    Started, TaskHandle, TaskId,
+    AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageCount,
+    ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Reason,
+    Recovered, StartRequest, Started, TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -162,6 +162,9 @@ impl Images for Stage {
             return Err(DriverError::retry("the engine does not answer").caused_by(why));
         }
         Ok(reports())
+    }
+    async fn counts(&self) -> Result<Vec<ImageCount>, DriverError> {
+        Ok(vec![ImageCount { what: "removals", labels: vec![("reason", "due"), ("outcome", "removed")], value: 3.0 }])
     }
     async fn explain(&self, name: &str) -> Result<Explained, DriverError> {
         let found = reports().into_iter().find(|report| report.name == name);

@@ -36,6 +36,9 @@ async fn images_and_why_they_stay() {
     assert!(near.contains("(looked for docker.io/library/redis:8); known are redis:7; `longshore"), "{near}");
     let metrics = world.get("/v1/metrics?format=prometheus").await.text();
     assert!(metrics.contains("longshore_images_bytes{provenance=\"obtained\",state=\"idle\"} 4000000\n"), "{metrics}");
+    assert!(metrics.contains("longshore_images_holders{kind=\"task\"} 1\n"), "{metrics}");
+    let removals = "longshore_images_removals_total{outcome=\"removed\",reason=\"due\"} 3\n";
+    assert!(metrics.contains(removals), "{metrics}");
     world.close().await;
 }
 

@@ -7,7 +7,8 @@ impl Keeper {
     pub(super) fn accept(&mut self, alloc: AllocId, needs: Vec<Need>, replaces: Option<AllocId>) {
         for need in needs {
             self.recovery.accepted(&need.owner);
-            if self.books.holds_of(&need.owner).next().is_none() {
+            let looks_first = self.fault == Fault::CheckBeforeHold && self.view.at(&need.name).is_none();
+            if self.books.holds_of(&need.owner).next().is_none() && !looks_first {
                 self.take_hold(&need.owner, &need.name);
             }
         }

@@ -25,6 +25,8 @@ pub(crate) struct Waiter {
     pub(crate) joined: Option<FetchId>,
     /// Whether a fetch that began after it asked has ended well.
     satisfied: bool,
+    /// Why a fetch for it did not, and what is present has to do.
+    unasked: Option<FetchFailure>,
     tries: u32,
     blind_looks: u32,
 }
@@ -36,6 +38,7 @@ pub(crate) struct Fetch {
     access: String,
     platform: Option<String>,
     archive: Option<Archive>,
+    patient: bool,
     pub(crate) cancelled: bool,
     /// Others pulled or tagged the name meanwhile.
     pub(crate) taken: bool,
@@ -56,8 +59,9 @@ impl Fetch {
         self.done.is_none()
     }
 
-    fn can_be_joined_by(&self, waiter: &Waiter, fault: Fault) -> bool {
+    fn can_be_joined_by(&self, waiter: &Waiter, present: bool, fault: Fault) -> bool {
         self.is_running()
+            && self.patient == is_patient(&waiter.want, present)
             && !self.cancelled
             && self.access == waiter.want.access
             && self.platform == waiter.want.platform
@@ -85,6 +89,7 @@ impl Keeper {
             since_fetch: FetchId(self.next_fetch),
             joined: None,
             satisfied: false,
+            unasked: None,
             tries: 0,
             blind_looks: 0,
             want,
@@ -96,6 +101,9 @@ impl Keeper {
 
     pub(super) fn give_up(&mut self, owner: &Owner) {
         self.drop_waiter(owner);
+        if self.fault == Fault::ReleasePerAttempt {
+            self.end_owner(owner, self.now);
+        }
     }
 
     pub(super) fn drop_waiter(&mut self, owner: &Owner) {
@@ -195,10 +203,16 @@ impl Keeper {
                 waiter.joined = Some(FetchId(0));
                 let fetch = FetchId(self.next_fetch);
                 self.next_fetch += 1;
-                self.actions.push(Action::Pull { fetch, name: name.clone(), owner: owner.clone(), platform: None });
+                self.actions.push(Action::Pull {
+                    fetch,
+                    name: name.clone(),
+                    owner: owner.clone(),
+                    platform: None,
+                    patient: true,
+                });
             }
             Some(fetch) => {
-                if waiter.joined.is_none() && fetch.can_be_joined_by(waiter, self.fault) {
+                if waiter.joined.is_none() && fetch.can_be_joined_by(waiter, moves_from.is_some(), self.fault) {
                     waiter.joined = Some(fetch.id);
                 }
             }
@@ -211,6 +225,7 @@ impl Keeper {
                 self.next_fetch += 1;
                 waiter.joined = Some(fetch);
                 waiter.satisfied = false;
+                waiter.unasked = None;
                 let want = waiter.want.clone();
                 self.start_fetch(fetch, want);
             }
@@ -224,8 +239,9 @@ impl Keeper {
     }
 
     fn start_fetch(&mut self, id: FetchId, want: Want) {
+        let present = self.view.at(&want.name).is_some();
+        let patient = is_patient(&want, present);
         let Want { owner, name, access, platform, archive, .. } = want;
-        let present = self.view.at(&name).is_some();
         self.row(if present { Row::WantedFresh } else { Row::WantedAbsent });
         self.record_lone_digests(&name);
         let earlier = self.books.name(&name).and_then(|record| record.intent.as_ref());
@@ -236,13 +252,14 @@ impl Keeper {
         self.credits.expect(&name, archive.is_some(), Some(id), None);
         self.actions.push(match &archive {
             Some(archive) => Action::Load { fetch: id, name: name.clone(), owner, archive: archive.clone() },
-            None => Action::Pull { fetch: id, name: name.clone(), owner, platform: platform.clone() },
+            None => Action::Pull { fetch: id, name: name.clone(), owner, platform: platform.clone(), patient },
         });
         let fetch = Fetch {
             id,
             access,
             platform,
             archive,
+            patient,
             cancelled: false,
             taken: false,
             arrived: false,
@@ -396,6 +413,15 @@ impl Keeper {
         if let Err(failure) = result {
             let present = self.view.at(name).is_some();
             for (owner, _) in joined.into_iter().filter(|(_, fresh)| *fresh || !present) {
+                if present
+                    && failure.kind.is_registry_away()
+                    && let Some(waiter) = self.waiters.get_mut(&owner).filter(|waiter| waiter.want.local_copy)
+                {
+                    waiter.satisfied = true;
+                    waiter.unasked = Some(failure.clone());
+                    self.row(Row::PullFailedLocal);
+                    continue;
+                }
                 // An engine that went away took its pulls along: the one that answers now is asked within the same attempt.
                 let tries = self.waiters.get(&owner).map_or(TRIES_MAX, |waiter| waiter.tries);
                 if failure.kind != FailureKind::EngineLost || tries >= TRIES_MAX {
@@ -549,7 +575,7 @@ impl Keeper {
 
     fn grant(&mut self, owner: &Owner, name: &ImageRef, content: ContentId) {
         let Some(waiter) = self.waiters.remove(owner) else { return };
-        let fetched = waiter.satisfied || self.has_brought(&waiter, name, content);
+        let fetched = waiter.satisfied && waiter.unasked.is_none() || self.has_brought(&waiter, name, content);
         if !fetched {
             self.leave(&waiter);
         } else if let Some(fetch) = self.fetches.get_mut(name).filter(|fetch| waiter.joined == Some(fetch.id)) {
@@ -576,6 +602,7 @@ impl Keeper {
             content,
             name_points_at_it: name.id().is_none(),
             fetched,
+            unasked: waiter.unasked.filter(|_| !fetched),
             size_bytes: self.view.size_bytes(content),
         });
         self.finish_handovers();
@@ -608,6 +635,11 @@ impl Keeper {
         });
         self.credits.expect(name, is_load, None, Some(until));
     }
+}
+
+/// Whether nothing that is present would do in place of what is pulled.
+fn is_patient(want: &Want, present: bool) -> bool {
+    !(want.fresh && want.local_copy && present)
 }
 
 /// The content that the name has moved to since the intent, if it has.

@@ -4,7 +4,7 @@ use longshore_values::Glob;
 use super::{Keeper, Target};
 use crate::need::Need;
 use crate::policy::matches_name;
-use crate::{Binding, ContentState, ForeignReason, Notice, Row};
+use crate::{Binding, ContentState, Fault, ForeignReason, Notice, Row};
 
 impl Keeper {
     /// What needs the name at this content, if anything does (K1).
@@ -22,6 +22,7 @@ impl Keeper {
             return Some(Need::Container(container.id.clone()));
         }
         if self.is_last_tag(content, name)
+            && self.fault != Fault::DigestNeedIgnored
             && let Some(digest) =
                 self.view.digests_at(content, name).find(|digest| self.is_needed_itself(digest, content))
         {

@@ -64,6 +64,9 @@ impl Keeper {
         let names: Vec<_> = self.books.names().cloned().collect();
         for record in names {
             let name = record.name;
+            if self.fault == Fault::DueTimeLost && matches!(record.binding, Some(Binding::Idle { .. })) {
+                self.books.bind(&name, None);
+            }
             if record.intent.is_some() {
                 self.recovery.under_way.insert(name.clone());
                 self.expect_late(&name);

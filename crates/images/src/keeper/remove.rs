@@ -149,6 +149,9 @@ impl Keeper {
     }
 
     fn start_name_removals(&mut self) {
+        if self.fault == Fault::OneBadImageStopsTheSweep && !self.backoffs.is_empty() {
+            return;
+        }
         let idle: Vec<_> = self
             .books
             .names()
@@ -374,6 +377,7 @@ impl Keeper {
         let takes_content = self.is_last_name(content, &name);
         if let Some(removal) = self.removals.get_mut(&content) {
             removal.stage = Stage::Sent { act, name: name.clone(), meant, takes_content };
+            let name = if self.fault == Fault::RemovalById { ImageRef::from_id(content) } else { name };
             self.actions.push(Action::RemoveName { act, name, content });
         }
     }

@@ -126,7 +126,7 @@ impl Rig {
 
     fn want(&mut self, owner: &Owner, image: &str, fresh: bool) {
         let (owner, name, access) = (owner.clone(), name(image), String::new());
-        self.feed(Event::Wanted(Want { owner, name, fresh, access, platform: None, archive: None }));
+        self.feed(Event::Wanted(Want { owner, name, fresh, local_copy: false, access, platform: None, archive: None }));
     }
 
     fn end(&mut self, owner: &Owner) {
@@ -778,4 +778,41 @@ fn an_infra_image_stays_with_the_setting_and_with_the_last_network_on_it() {
     assert_eq!(rig.status("pause:1").holds, 2, "a network stands on it");
     rig.end(&network);
     assert!(rig.removes_anything());
+}
+
+#[test]
+fn a_registry_that_cannot_be_asked_leaves_what_is_there_to_who_takes_it() {
+    let ask = |rig: &mut Rig, local_copy: bool| {
+        let (owner, name, access) = (task(2), name("acme/web:1"), String::new());
+        rig.acts.clear();
+        rig.feed(Event::Wanted(Want { owner, name, fresh: true, local_copy, access, platform: None, archive: None }));
+    };
+    let unasked = |rig: &mut Rig| {
+        rig.acts.iter().find_map(|action| match action {
+            Action::Grant { fetched, unasked, .. } => Some((*fetched, unasked.as_ref().map(|failure| failure.kind))),
+            _ => None,
+        })
+    };
+    for (kind, local_copy, granted) in [
+        (FailureKind::Unreachable, true, true),
+        (FailureKind::RateLimited, true, true),
+        (FailureKind::TimedOut, true, true),
+        (FailureKind::NotFound, true, false),
+        (FailureKind::Denied, true, false),
+        (FailureKind::Unreachable, false, false),
+    ] {
+        let mut rig = Rig::running("acme/web:1");
+        rig.accept(&task(2), "acme/web:1", None);
+        ask(&mut rig, local_copy);
+        assert!(
+            rig.acts.iter().any(|action| matches!(action, Action::Pull { patient, .. } if *patient != local_copy)),
+            "{kind}"
+        );
+        let fetch = rig.fetch();
+        rig.fails(fetch, kind);
+        let expected = granted.then_some((false, Some(kind)));
+        assert_eq!(unasked(&mut rig), expected, "{kind}");
+        let refused = rig.acts.iter().any(|action| matches!(action, Action::Refuse { .. }));
+        assert_eq!(refused, !granted, "{kind}");
+    }
 }

@@ -90,6 +90,12 @@ fn each_fault_is_noticed() {
         Fault::ForgetsLate,
         Fault::PrivateNameFirst,
         Fault::UnknownIsNo,
+        Fault::CheckBeforeHold,
+        Fault::ReleasePerAttempt,
+        Fault::RemovalById,
+        Fault::DigestNeedIgnored,
+        Fault::DueTimeLost,
+        Fault::OneBadImageStopsTheSweep,
     ];
     let mut missed = Vec::new();
     for fault in faults {

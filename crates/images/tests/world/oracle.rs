@@ -36,6 +36,8 @@ pub(crate) struct Oracle {
     /// Counts questions and pulls, to tell which came first.
     order: u64,
     asked: BTreeMap<Owner, (ImageRef, u64)>,
+    /// Owners for whom what is present does when the registry cannot be asked.
+    local_copy: BTreeSet<Owner>,
     /// Owners that came to want another name, and so may have given the first one back.
     switched: BTreeSet<Owner>,
     pulls: BTreeMap<FetchId, Pull>,
@@ -63,6 +65,8 @@ struct Pull {
     is_load: bool,
     answered: bool,
     ended_well: bool,
+    /// The registry could not be asked.
+    unasked: bool,
 }
 
 impl Oracle {
@@ -133,6 +137,13 @@ impl Oracle {
         self.accepted.insert(owner.clone(), seq);
     }
 
+    /// It holds these names anew: what it asked for before counts no more, unless it is one of them.
+    pub(crate) fn came_to_hold(&mut self, owner: &Owner, names: &[ImageRef]) {
+        if self.asked.get(owner).is_some_and(|(asked, _)| !names.contains(asked)) {
+            self.asked.remove(owner);
+        }
+    }
+
     /// A successor was accepted for what had not ended yet.
     pub(crate) fn handed_over(&mut self, predecessor: &Owner, successor: AllocId) {
         if !self.ended.contains(predecessor) {
@@ -142,6 +153,11 @@ impl Oracle {
 
     pub(crate) fn wanted(&mut self, want: &Want) {
         self.order += 1;
+        if want.local_copy {
+            self.local_copy.insert(want.owner.clone());
+        } else {
+            self.local_copy.remove(&want.owner);
+        }
         let before = self.asked.insert(want.owner.clone(), (want.name.clone(), self.order));
         if before.is_some_and(|(name, _)| name != want.name) {
             self.switched.insert(want.owner.clone());
@@ -177,6 +193,7 @@ impl Oracle {
                 if let Some(pull) = self.pulls.get_mut(fetch) {
                     pull.answered = true;
                     pull.ended_well = result.is_ok();
+                    pull.unasked = result.as_ref().is_err_and(|failure| failure.kind.is_registry_away());
                     let definite = |failure: &FetchFailure| {
                         matches!(failure.kind, FailureKind::NotFound | FailureKind::Unreachable)
                     };
@@ -413,7 +430,7 @@ impl World {
         }
         self.oracle.order += 1;
         let order = self.oracle.order;
-        let pull = Pull { name: name.clone(), order, is_load, answered: false, ended_well: false };
+        let pull = Pull { name: name.clone(), order, is_load, answered: false, ended_well: false, unasked: false };
         self.oracle.pulls.insert(fetch, pull);
         self.oracle.ever_ours.insert(name.clone());
         if is_load {
@@ -427,7 +444,9 @@ impl World {
         self.require(self.is_live(owner), || format!("K3: {owner} has ended and is granted {name}"));
         if let Some(Attempt::Asked { fresh: true, .. }) = self.attempts.get(owner) {
             let since = self.oracle.asked.get(owner).map_or(0, |(_, order)| *order);
-            let fresh = |pull: &Pull| pull.name == *name && pull.order > since && pull.ended_well;
+            let local = self.oracle.local_copy.contains(owner);
+            let fresh =
+                |pull: &Pull| pull.name == *name && pull.order > since && (pull.ended_well || local && pull.unasked);
             self.require(self.oracle.pulls.values().any(fresh), || {
                 format!("K4: {owner} asked for fresh {name} and was granted what an older pull brought")
             });

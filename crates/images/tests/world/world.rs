@@ -713,6 +713,7 @@ impl World {
                     owner: owner.clone(),
                     name: name.clone(),
                     fresh: false,
+                    local_copy: false,
                     access,
                     platform: None,
                     archive: None,

@@ -77,10 +77,10 @@ impl World {
         if self.robbed.is_empty() {
             return;
         }
-        let mut holders = BTreeSet::new();
+        let mut holders: BTreeMap<Owner, Vec<ImageRef>> = BTreeMap::new();
         for entry in self.ledger_entries() {
             if let Entry::Hold(hold) = entry {
-                holders.insert(hold.owner);
+                holders.entry(hold.owner).or_default().push(hold.name);
             }
         }
         let lives = |owner: &Owner| {
@@ -88,9 +88,11 @@ impl World {
             alloc.and_then(|alloc| alloc.tasks.get(owner)).is_some_and(|task| task.ended_at.is_none())
         };
         let over: Vec<_> =
-            self.robbed.keys().filter(|owner| holders.contains(*owner) || !lives(owner)).cloned().collect();
+            self.robbed.keys().filter(|owner| holders.contains_key(*owner) || !lives(owner)).cloned().collect();
         for owner in over {
             self.robbed.remove(&owner);
+            // A comparison knows the name that the allocation came with, not one that was asked for since.
+            self.oracle.came_to_hold(&owner, holders.get(&owner).map(Vec::as_slice).unwrap_or_default());
             self.oracle.accepted(&owner, self.engine.seq);
         }
     }

@@ -129,7 +129,7 @@ impl World {
         if matches!(owner, Owner::Network(_)) {
             self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh: false });
             let (owner, access) = (owner.clone(), "some".to_owned());
-            let want = Want { owner, name, fresh: false, access, platform: None, archive: None };
+            let want = Want { owner, name, fresh: false, local_copy: false, access, platform: None, archive: None };
             return self.feed(Event::Wanted(want));
         }
         if self.random.one_in(20) {
@@ -138,9 +138,18 @@ impl World {
         let archive = (name.tag().is_some() && self.random.one_in(5))
             .then(|| Archive { digest: (self.random.below(6) + 1).to_string() });
         let fresh = name.tag().is_some() && self.random.one_in(4);
+        let local_copy = fresh && self.random.one_in(2);
         let access = if self.random.one_in(5) { "other" } else { "some" }.to_owned();
         self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh });
-        self.feed(Event::Wanted(Want { owner: owner.clone(), name, fresh, access, platform: None, archive }));
+        self.feed(Event::Wanted(Want {
+            owner: owner.clone(),
+            name,
+            fresh,
+            local_copy,
+            access,
+            platform: None,
+            archive,
+        }));
     }
 
     pub(super) fn create(&mut self, owner: &Owner, name: ImageRef, content: ContentId, granted: u64) {

@@ -45,7 +45,15 @@ impl World {
                 let access = "some".to_owned();
                 self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh: false });
                 let (owner, fresh) = (owner.clone(), false);
-                self.feed(Event::Wanted(Want { owner, name, fresh, access, platform: None, archive: None }));
+                self.feed(Event::Wanted(Want {
+                    owner,
+                    name,
+                    fresh,
+                    local_copy: false,
+                    access,
+                    platform: None,
+                    archive: None,
+                }));
             }
             Attempt::Asked { .. } => {
                 if self.random.one_in(12) {
