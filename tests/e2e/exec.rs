@@ -211,6 +211,21 @@ fn a_terminal_has_the_size_of_its_persons_and_hangs_up() {
 
 /// A WebSocket is no way around what keeps web pages out: it is asked for like anything else, with the page's origin.
 #[test]
+fn a_node_may_refuse_commands() {
+    let machine = Machine::start();
+    let agent = machine.agent("client {\n  disable_remote_exec = true\n}\n");
+    let (_, name) = machine.push("shop/closed");
+    run_job(&agent, &Job::new("closed", &name));
+    let alloc = wait_running(&agent, "closed", 1).remove(0);
+    let (code, out, err) = exec(&agent, &[&alloc, "/bin/echo", "here"]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(err.contains("commands in tasks are disabled on this node"), "{err}");
+    let told = agent.get("/v1/agent/self").unwrap();
+    assert_eq!(told["config"]["Client"]["DisableRemoteExec"], true);
+    stop_job(&machine, &agent, "closed");
+}
+
+#[test]
 fn web_pages_open_no_socket() {
     let machine = Machine::start();
     let agent = machine.agent("");

@@ -265,6 +265,7 @@ fn client_config(setup: &Setup) -> ClientConfig {
     made.max_kill_timeout = client.max_kill_timeout;
     made.gc_max_allocs = usize::try_from(client.gc_max_allocs).unwrap_or(made.gc_max_allocs);
     made.cgroup_parent = client.cgroup_parent.clone().unwrap_or_default();
+    made.exec_disabled = client.disable_remote_exec;
     let denylist = client_options::env_denylist(&client.options);
     let denylist: Vec<&str> = denylist.iter().map(String::as_str).collect();
     made.inherited_env = ClientConfig::filtered_env(std::env::vars_os().filter_map(readable), &denylist);

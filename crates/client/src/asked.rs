@@ -154,6 +154,10 @@ impl Client {
     /// When the allocation is not here, its task does not run, or the driver cannot do it.
     pub async fn exec(&self, alloc: AllocId, task: &str, request: ExecRequest) -> Result<i32, AskError> {
         let view = self.asked(alloc)?;
+        if self.exec_disabled() {
+            let why = "commands in tasks are disabled on this node (client { disable_remote_exec = true })";
+            return Err(AskError::Driver(why.to_owned()));
+        }
         names(&view, Some(task), |_| "task not found".to_owned())?;
         let Some(handle) = view.running.get(task) else { return Err(AskError::NotRunning(task.to_owned())) };
         let absent = || AskError::Driver(format!("driver `{}` is not on this node", handle.driver));

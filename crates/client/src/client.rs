@@ -142,6 +142,10 @@ impl Client {
         self.shared.wait_for_view(alloc, found).await
     }
 
+    pub(crate) fn exec_disabled(&self) -> bool {
+        self.shared.config.exec_disabled
+    }
+
     pub(crate) fn driver_of(&self, handle: &TaskHandle) -> Option<&Arc<dyn Driver>> {
         self.shared.drivers.get(handle.driver.as_str())
     }

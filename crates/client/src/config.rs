@@ -54,6 +54,8 @@ pub struct ClientConfig {
     pub max_kill_timeout: GoDuration,
     /// How many ended allocations stay on the node, for their logs, while the server still knows them.
     pub gc_max_allocs: usize,
+    /// Nobody runs commands in tasks of this node.
+    pub exec_disabled: bool,
     /// How often drivers are told which allocations the node knows.
     pub compare_period: GoDuration,
     /// The parent of the tasks' control groups, as tasks are told; empty when there is none.
@@ -91,6 +93,7 @@ impl ClientConfig {
             max_dynamic_port: 32_000,
             max_kill_timeout: GoDuration::seconds(30),
             gc_max_allocs: 50,
+            exec_disabled: false,
             compare_period: GoDuration::minutes(1),
             cgroup_parent: String::new(),
             inherited_env: BTreeMap::new(),

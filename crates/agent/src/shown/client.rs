@@ -64,7 +64,7 @@ pub(super) fn client(client: &Client) -> Value {
         ("ChrootEnv", json!({})),
         ("ClientMaxPort", json!(14_512)),
         ("ClientMinPort", json!(14_000)),
-        ("DisableRemoteExec", json!(false)),
+        ("DisableRemoteExec", json!(client.disable_remote_exec)),
         ("NoHostUUID", json!(true)),
         ("NomadServiceDiscovery", json!(false)),
         ("ReserveableCores", json!("")),

@@ -246,7 +246,11 @@ impl Keeper {
         self.record_lone_digests(&name);
         let earlier = self.books.name(&name).and_then(|record| record.intent.as_ref());
         let earlier_until = earlier.and_then(|intent| intent.late_until.max(intent.earlier_until));
-        let intent = Intent { archive: archive.clone(), earlier_until, ..self.intent_from_here(&name) };
+        let mut intent = Intent { archive: archive.clone(), earlier_until, ..self.intent_from_here(&name) };
+        if let Some(earlier) = earlier {
+            // A pull that was cut off may have left its content without the name; it is no more somebody's than that pull.
+            intent.present_before.retain(|id| earlier.present_before.contains(id) || self.is_named(*id));
+        }
         self.books.change_name(&name, |record| record.intent = Some(intent));
         self.late_looks.remove(&name);
         self.credits.expect(&name, archive.is_some(), Some(id), None);

@@ -620,6 +620,30 @@ fn a_pull_that_was_under_way_at_a_crash_is_ours_by_its_intent() {
     assert_eq!(rig.status("redis:7").provenance, Provenance::Obtained);
 }
 
+/// The engine stores the content of a pull before it gives it the name, and may be cut off in between.
+#[test]
+fn what_a_cut_off_pull_left_without_a_name_is_ours_when_the_next_one_names_it() {
+    for foreign in [false, true] {
+        let mut rig = Rig::new();
+        if foreign {
+            rig.put(1, &[]);
+            rig.see(EngineNews::ImagesChanged);
+        }
+        rig.want(&task(1), "redis:7", false);
+        rig.restart();
+        rig.put(1, &[]);
+        rig.recover(&[task(1)]);
+        rig.want(&task(1), "redis:7", false);
+        rig.pulled(1, &[name("redis:7")]);
+        // The tag moves on: content that is ours goes once it has no name.
+        rig.put(1, &[]);
+        rig.put(2, &[name("redis:7")]);
+        rig.see(EngineNews::ImagesChanged);
+        let ours = rig.keeper.status().iter().any(|status| status.content == Some(content(1)));
+        assert_eq!(ours, !foreign, "foreign: {foreign}");
+    }
+}
+
 #[test]
 fn an_owner_keeps_what_it_had_until_its_new_container_exists() {
     let mut rig = Rig::running("redis:7");

@@ -40,6 +40,8 @@ pub struct Client {
     pub host_volumes: BTreeMap<String, HostVolume>,
     pub host_networks: BTreeMap<String, HostNetwork>,
     pub cgroup_parent: Option<String>,
+    /// Nobody runs commands in tasks of this node.
+    pub disable_remote_exec: bool,
 }
 
 /// What tasks may not use.
@@ -119,9 +121,8 @@ pub(super) fn decode(block: &mut Block<'_>) -> Client {
             reserved_ports: network.take_string_or("reserved_ports", ""),
         }),
         cgroup_parent: block.take_string("cgroup_parent"),
+        disable_remote_exec: block.take_bool_or("disable_remote_exec", false),
     };
-    // Nothing in this build runs commands in a task from afar, so this wish is kept as it is.
-    block.accept("disable_remote_exec");
     refuse_ineligible(block);
     take_rest(block, "client");
     client

@@ -171,7 +171,7 @@ const CLIENT: &[Row] = &[
     aside("gc_inode_usage_threshold", Number, "70", "The same for inodes."),
     row("gc_max_allocs", COUNT, "50", "How many allocations a node has before ended ones are removed."),
     aside("no_host_uuid", Bool, "true", "The node's id is drawn by chance; it always is."),
-    row("disable_remote_exec", Bool, "", "Nobody may run commands in tasks from afar; nobody can."),
+    row("disable_remote_exec", Bool, "false", "Nobody may run commands in the tasks of this node (`alloc exec`)."),
     aside("template", Block, "", "Settings of templates in tasks."),
     aside("artifact", Block, "", "Limits for what tasks have fetched."),
     aside("host_volume", NamedBlocks, "", "Folders of the host that groups may ask for."),
