@@ -24,6 +24,7 @@ plugin "docker" {
     image_pull_timeout       = "20m"
     pull_activity_timeout    = "3m"
     pull_parallelism         = 8
+    pull                     = "changed"
     container_exists_attempts = 7
     pids_limit               = 4096
     oom_score_adj            = 100

@@ -639,7 +639,8 @@ fn what_a_cut_off_pull_left_without_a_name_is_ours_when_the_next_one_names_it() 
         rig.put(1, &[]);
         rig.put(2, &[name("redis:7")]);
         rig.see(EngineNews::ImagesChanged);
-        let ours = rig.keeper.status().iter().any(|status| status.content == Some(content(1)));
+        let is_ours = |it: &ImageStatus| it.content == Some(content(1)) && it.provenance == Provenance::Obtained;
+        let ours = rig.keeper.status().iter().any(is_ours);
         assert_eq!(ours, !foreign, "foreign: {foreign}");
     }
 }
