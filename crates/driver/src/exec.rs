@@ -1,4 +1,4 @@
-use tokio::sync::mpsc;
+use futures_channel::mpsc;
 
 /// A command that somebody runs beside a task, and the ends of its streams.
 #[derive(Debug)]

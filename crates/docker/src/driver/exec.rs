@@ -6,12 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_channel::mpsc;
+use futures_util::{SinkExt as _, StreamExt as _};
 use longshore_driver::{DriverError, ExecInput, ExecOutput, ExecRequest, TaskHandle};
 use longshore_engine::{Class, CreateExec, Error as EngineError, ExecInputStream, ExecOutputStream, LogStreamKind};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::handle::HandleState;
@@ -84,7 +85,10 @@ async fn streamed(
     outcome.map_err(of_engine)
 }
 
-async fn take_output(mut from_command: ExecOutputStream, output: mpsc::Sender<ExecOutput>) -> Result<(), EngineError> {
+async fn take_output(
+    mut from_command: ExecOutputStream,
+    mut output: mpsc::Sender<ExecOutput>,
+) -> Result<(), EngineError> {
     while let Some(frame) = from_command.next().await? {
         let piece = match frame.kind {
             LogStreamKind::Stdout => ExecOutput::Stdout(frame.bytes.to_vec()),
@@ -106,7 +110,7 @@ async fn give_input(
 ) -> std::convert::Infallible {
     let mut reads = true;
     loop {
-        let piece = input.recv().await;
+        let piece = input.next().await;
         let nobody_types = piece.is_none();
         let given = match piece {
             Some(ExecInput::Stdin(bytes)) if reads => to_command.write(&bytes).await,

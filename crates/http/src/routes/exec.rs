@@ -13,6 +13,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures_channel::mpsc;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use longshore_api::{
@@ -20,7 +21,6 @@ use longshore_api::{
 };
 use longshore_driver::{ExecInput, ExecOutput, ExecRequest};
 use longshore_model::AllocId;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 
 use super::ask::{here, refused};
@@ -160,7 +160,7 @@ async fn handshake(socket: &mut WebSocket) -> Result<()> {
 }
 
 /// Hands on what the client sends; returns when it has gone.
-async fn read_all(mut stream: SplitStream<WebSocket>, input: mpsc::Sender<ExecInput>) {
+async fn read_all(mut stream: SplitStream<WebSocket>, mut input: mpsc::Sender<ExecInput>) {
     while let Ok(Some(Ok(message))) = timeout(SILENCE_MAX, stream.next()).await {
         let text = match &message {
             Message::Text(text) => text.as_bytes(),
@@ -202,7 +202,7 @@ async fn write_all(
     pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let message = tokio::select! {
-            piece = output.recv() => match piece {
+            piece = output.next() => match piece {
                 Some(piece) => text(&said(&piece)),
                 None => return Some(sink),
             },
