@@ -22,7 +22,7 @@ fn fifty_tasks_at_once_start_and_stop_without_an_error() {
         .memory(16)
         .task("kill_timeout = \"20s\"")
         .config("network_mode = \"none\"")
-        .group("update {\n      max_parallel = 0\n    }");
+        .group("update {\n      max_parallel = 0\n    }\n    ephemeral_disk {\n      size = 10\n    }");
     submit(&agent, &job);
     let statuses = |agent: &Agent| -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();

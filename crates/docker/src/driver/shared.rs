@@ -148,9 +148,11 @@ impl Shared {
         self.known().entry(alloc).or_default().insert(owner, holding);
     }
 
-    /// The image that networks of allocations are made from, when the settings name one that can be read.
+    /// The image that networks of allocations are made from, when the settings name one that can be read. The default
+    /// one is nobody's wish.
     pub(crate) fn infra_image(&self) -> Option<ImageRef> {
-        ImageRef::from_task_option(&self.options.infra_image).ok()
+        let named = Some(&self.options.infra_image).filter(|name| **name != Options::default().infra_image);
+        ImageRef::from_task_option(named?).ok()
     }
 
     /// The keeper, as soon as the books are open.
