@@ -21,6 +21,7 @@ fn fifty_tasks_at_once_start_and_stop_without_an_error() {
         .count(50)
         .memory(16)
         .task("kill_timeout = \"20s\"")
+        .task("logs {\n        max_files     = 1\n        max_file_size = 1\n      }")
         .config("network_mode = \"none\"")
         .group("update {\n      max_parallel = 0\n    }\n    ephemeral_disk {\n      size = 10\n    }");
     submit(&agent, &job);
