@@ -70,8 +70,7 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     let grace = shared.options.gc.dangling_containers.creation_grace;
     let mut foreign = BTreeSet::new();
     for container in &listed.items {
-        let ended_ones_stay = !shared.options.gc.container;
-        match judge(container, shared.node, &known, ended_ones_stay, grace, now()) {
+        match judge(container, shared.node, &known, is_kept(&shared.options, container), grace, now()) {
             Verdict::Keep => {}
             Verdict::Foreign => {
                 if !told.foreign.contains(&container.id) {
@@ -122,7 +121,7 @@ fn judge(
     container: &ContainerSummary,
     node: NodeId,
     known: &BTreeSet<AllocId>,
-    ended_ones_stay: bool,
+    kept: bool,
     grace: GoDuration,
     now: Timestamp,
 ) -> Verdict {
@@ -132,7 +131,6 @@ fn judge(
     };
     // The engine tells whole seconds: it may have been made at the end of that one.
     let old = Timestamp::from_seconds(container.created.saturating_add(1)) <= now.minus(grace);
-    let kept = ended_ones_stay && container.state == ContainerStatus::Exited;
     if identity.agent == node && old && !kept && !known.contains(&identity.task.alloc) {
         Verdict::Dangling
     } else {
@@ -173,6 +171,7 @@ mod tests {
         let mut torn = container(1, 8, 9_000);
         torn.labels.remove(OWN_TASK);
         assert_eq!(verdict(&torn), Verdict::Keep);
+        let mut options = Options::default();
         for (state, ended_ones_stay, expected) in [
             (ContainerStatus::Exited, false, Verdict::Dangling),
             (ContainerStatus::Exited, true, Verdict::Keep),
@@ -180,7 +179,8 @@ mod tests {
             (ContainerStatus::Running, true, Verdict::Dangling),
         ] {
             let container = ContainerSummary { state: state.clone(), ..container(1, 8, 9_000) };
-            let verdict = judge(&container, node, &known, ended_ones_stay, grace, now);
+            options.gc.container = !ended_ones_stay;
+            let verdict = judge(&container, node, &known, is_kept(&options, &container), grace, now);
             assert_eq!(verdict, expected, "{state}, ended ones stay: {ended_ones_stay}");
         }
     }
