@@ -4,6 +4,7 @@
 //! events, the registry's requests, the command line and the HTTP API.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod adopt;
 mod agent_alone;
 mod asked;
 mod bad_input;

@@ -11,6 +11,9 @@ pub struct ImagesResponse {
     /// What people should know about the keeper as a whole (another keeper holds the engine, the engine was not reached yet
     /// or is away and what is listed is as of an earlier look, …); empty when all is well.
     pub note: String,
+    /// The pause of removals that holds now; absent when there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<ImagePause>,
     pub images: Vec<ImageStatus>,
 }
 
@@ -139,4 +142,56 @@ pub struct ImagePulled {
     pub message: String,
     /// Until then it stays, whoever needs it.
     pub kept_until: GoTime,
+}
+
+/// `PUT /v1/client/images/pause`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePauseRequest {
+    /// For how long nothing is removed (`2h`); `0s` ends the pause.
+    pub duration: String,
+    /// Who asks, for those who wonder later.
+    pub who: String,
+}
+
+/// Its answer, and what `GET /v1/client/images` tells of it: all zero when there is no pause.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImagePause {
+    pub who: String,
+    pub at: GoTime,
+    pub until: GoTime,
+}
+
+/// `PUT /v1/client/images/adopt`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageAdoptRequest {
+    /// `*` stands for any run of characters; without one, a name, or the id of content that has none.
+    pub pattern: String,
+    /// Who asks, for those who wonder later.
+    pub who: String,
+    /// Only tell what would be adopted.
+    pub dry_run: bool,
+}
+
+/// What an adoption did, or would do.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageAdoptResponse {
+    pub images: Vec<ImageAdopted>,
+}
+
+/// One image of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct ImageAdopted {
+    pub name: String,
+    #[serde(rename = "ID")]
+    pub id: String,
+    pub size_bytes: u64,
+    /// Whether it is ours now and was not before.
+    pub adopted: bool,
+    /// `adopted`, `would be adopted`, `already obtained`, or why not.
+    pub outcome: String,
 }

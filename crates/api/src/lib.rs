@@ -72,8 +72,9 @@ pub use group::{
     TaskGroup, UpdateStrategy,
 };
 pub use images::{
-    ImageCollectRequest, ImageCollectResponse, ImageCollected, ImageExplain, ImageHolder, ImagePin, ImagePinRequest,
-    ImagePullRequest, ImagePulled, ImageStatus, ImagesResponse,
+    ImageAdoptRequest, ImageAdoptResponse, ImageAdopted, ImageCollectRequest, ImageCollectResponse, ImageCollected,
+    ImageExplain, ImageHolder, ImagePause, ImagePauseRequest, ImagePin, ImagePinRequest, ImagePullRequest, ImagePulled,
+    ImageStatus, ImagesResponse,
 };
 pub use job::{
     Job, JobUi, JobUiLink, Multiregion, MultiregionRegion, MultiregionStrategy, ParameterizedJobConfig, PeriodicConfig,

@@ -82,6 +82,8 @@ pub const ROUTES: &[Route] = &[
     get("/v1/client/images/pins"),
     write("/v1/client/images/pin"),
     write("/v1/client/images/unpin"),
+    write("/v1/client/images/adopt"),
+    write("/v1/client/images/pause"),
     write("/v1/client/images/gc"),
     write("/v1/client/images/pull"),
     get("/v1/agent/self"),

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 use longshore_model::Timestamp;
+use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::DriverError;
@@ -104,6 +105,27 @@ pub struct Collected {
     pub outcome: String,
 }
 
+/// A person's wish that no image is removed for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseReport {
+    pub who: String,
+    pub at: Timestamp,
+    pub until: Timestamp,
+}
+
+/// An image that a person takes back, or would take back, as brought by us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Adopted {
+    /// In the familiar form; for nameless content its id.
+    pub name: String,
+    pub content_id: String,
+    pub size_bytes: u64,
+    /// Whether it is ours now and was not before.
+    pub adopted: bool,
+    /// `adopted`, `would be adopted`, `already obtained`, or why not.
+    pub outcome: String,
+}
+
 /// An image that a person asked for, and that is here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pulled {
@@ -143,6 +165,18 @@ pub trait Images: Send + Sync {
 
     /// All pins, by pattern.
     async fn pins(&self) -> Result<Vec<PinReport>, DriverError>;
+
+    /// From now on what is foreign and matches the pattern counts as brought by us: it goes when nothing needs it. One
+    /// without `*` is a name, or the id of content without a name. Fails with [`Reason::NotFound`](crate::Reason) when
+    /// nothing that is here matches. With `dry_run` it only tells what would be adopted.
+    async fn adopt(&self, pattern: &str, who: &str, dry_run: bool) -> Result<Vec<Adopted>, DriverError>;
+
+    /// Removes no image for so long, for any reason; what was sent to the engine already may still go. Zero ends the pause.
+    /// Another one replaces it. `None` when there is none now.
+    async fn pause(&self, span: GoDuration, who: &str) -> Result<Option<PauseReport>, DriverError>;
+
+    /// The pause that holds, if there is one.
+    async fn paused(&self) -> Result<Option<PauseReport>, DriverError>;
 
     /// Removes what nobody needs now, whatever its delay and whether images are removed at all; or only tells what
     /// that would be. Returns when it is gone, or after some seconds.

@@ -23,7 +23,8 @@ pub use error::{DriverError, ErrorClass, Reason};
 pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
-    Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PinReport, Provenance, Pulled,
+    Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PauseReport,
+    PinReport, Provenance, Pulled,
 };
 pub use request::{
     AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, PrefetchId,

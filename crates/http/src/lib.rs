@@ -191,6 +191,8 @@ fn router(context: Context, access: Access) -> Router {
         .route("/v1/client/images/pins", reads(images::pins))
         .route("/v1/client/images/pin", writes(images::pin))
         .route("/v1/client/images/unpin", writes(images::unpin))
+        .route("/v1/client/images/adopt", writes(images::adopt))
+        .route("/v1/client/images/pause", writes(images::pause))
         .route("/v1/client/images/gc", writes(images::collect))
         .route("/v1/client/images/pull", writes(images::pull))
         .route("/v1/client/image/{*name}", reads(images::explain))

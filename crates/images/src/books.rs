@@ -3,7 +3,7 @@ use std::mem;
 
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 
-use crate::{Binding, ContentRecord, ContentState, Entry, Handover, Hold, NameRecord, Owner, Pin, Record};
+use crate::{Binding, ContentRecord, ContentState, Entry, Handover, Hold, NameRecord, Owner, Pause, Pin, Record};
 
 /// Everything that outlives the agent, and what of it has changed since the last step.
 ///
@@ -17,6 +17,7 @@ pub(crate) struct Books {
     names: BTreeMap<ImageRef, NameRecord>,
     contents: BTreeMap<ContentId, ContentRecord>,
     pins: BTreeMap<String, Pin>,
+    pause: Option<Pause>,
     changed: BTreeSet<Key>,
 }
 
@@ -27,6 +28,7 @@ enum Key {
     Name(ImageRef),
     Content(ContentId),
     Pin(String),
+    Pause,
 }
 
 impl Books {
@@ -44,6 +46,7 @@ impl Books {
                     books.contents.insert(record.id, record);
                 }
                 Entry::Pin(pin) => books.put_pin(pin),
+                Entry::Pause(pause) => books.pause = Some(pause),
             }
         }
         books.changed.clear();
@@ -67,6 +70,7 @@ impl Books {
             Key::Name(name) => (Entry::name_key(&name), self.names.get(&name).cloned().map(Entry::Name)),
             Key::Content(id) => (Entry::content_key(id), self.contents.get(&id).cloned().map(Entry::Content)),
             Key::Pin(pattern) => (Entry::pin_key(&pattern), self.pins.get(&pattern).cloned().map(Entry::Pin)),
+            Key::Pause => (Entry::PAUSE_KEY.to_owned(), self.pause.clone().map(Entry::Pause)),
         };
         Record { key, entry }
     }
@@ -80,7 +84,8 @@ impl Books {
         let names = self.names.values().cloned().map(Entry::Name);
         let contents = self.contents.values().cloned().map(Entry::Content);
         let pins = self.pins.values().cloned().map(Entry::Pin);
-        holds.chain(handovers).chain(names).chain(contents).chain(pins).collect()
+        let pause = self.pause.clone().map(Entry::Pause);
+        holds.chain(handovers).chain(names).chain(contents).chain(pins).chain(pause).collect()
     }
 
     // Holds.
@@ -261,6 +266,19 @@ impl Books {
     pub(crate) fn drop_pin(&mut self, pattern: &str) {
         if self.pins.remove(pattern).is_some() {
             self.changed.insert(Key::Pin(pattern.to_owned()));
+        }
+    }
+
+    // The pause.
+
+    pub(crate) fn pause(&self) -> Option<&Pause> {
+        self.pause.as_ref()
+    }
+
+    pub(crate) fn set_pause(&mut self, pause: Option<Pause>) {
+        if self.pause != pause {
+            self.pause = pause;
+            self.changed.insert(Key::Pause);
         }
     }
 }

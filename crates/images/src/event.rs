@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Archive, Owner, Pin, Policy, Seen};
+use crate::{Archive, Owner, Pause, Pin, Policy, Seen};
 
 /// The format of events as they are written down; goes up when an older reader could misread them.
 pub const EVENT_FORMAT: u32 = 1;
@@ -87,8 +87,14 @@ pub enum Event {
     CollectNow,
     /// A person pins a pattern.
     Pinned(Pin),
+    /// A person takes back as ours what is foreign and matches a pattern: after the ledger was lost, or because it is so.
+    Adopted { pattern: String, who: String },
     /// A person takes a pin back.
     Unpinned { pattern: String },
+    /// A person wants nothing removed until then; what was sent to the engine already may still go. Replaces an earlier one.
+    Paused(Pause),
+    /// A person ends the pause.
+    Resumed { who: String },
     /// Time has passed: sent at the time of the last `Action::WakeAt`, or at any other.
     Tick,
 }

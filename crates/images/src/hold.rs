@@ -35,6 +35,15 @@ pub struct Handover {
     pub successor: AllocId,
 }
 
+/// A person's wish that nothing is removed for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pause {
+    /// Who asked for it.
+    pub who: String,
+    pub at: Timestamp,
+    pub until: Timestamp,
+}
+
 /// A person's wish that images whose name matches a pattern are never removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pin {

@@ -8,6 +8,7 @@
 //! name and, once granted, its content.
 
 mod action;
+mod adoption;
 mod binding;
 mod books;
 mod content;
@@ -26,6 +27,7 @@ mod status;
 mod view;
 
 pub use action::{Action, Refusal, Step};
+pub use adoption::{Adoption, Standing};
 pub use binding::{Archive, Before, Binding, ForeignReason, Intent, NameRecord, RemovalReason};
 pub use content::{ContentRecord, ContentState, is_private, private_name};
 pub use event::{
@@ -34,7 +36,7 @@ pub use event::{
 };
 #[doc(hidden)]
 pub use fault::Fault;
-pub use hold::{Handover, Hold, Pin};
+pub use hold::{Handover, Hold, Pause, Pin};
 pub use keeper::{Breach, Invariant, Keeper};
 pub use look::{ContainerSeen, ImageSeen, Seen};
 pub use notice::{Level, Notice, RemovalOutcome};

@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Owner, RemovalReason};
+use crate::{Owner, Pause, RemovalReason};
 
 /// A line for the log: what an operator would want to know about images, one each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub enum Notice {
     MovedByOthers { name: ImageRef, content: ContentId, now_at: ContentId },
     /// A name of ours was removed by others.
     RemovedByOthers { name: ImageRef, content: ContentId },
+    /// A person said that it is ours.
+    Adopted { name: ImageRef, content: ContentId, who: String },
     /// A pull of ours moved a name that others had brought; their old content is left alone.
     MovedForeign { name: ImageRef, left: ContentId, now_at: ContentId },
     /// Content has no name any more and is not ours to remove.
@@ -41,6 +43,10 @@ pub enum Notice {
     UnexpectedRemoval { name: ImageRef, untagged: Vec<ImageRef>, deleted: Vec<ContentId> },
     /// The engine could not be read in full; nothing is removed meanwhile (K6).
     CannotSee { what: String },
+    /// A person wants nothing removed for a while.
+    Paused(Pause),
+    /// Images are removed again: the pause is over, or was ended by somebody.
+    Resumed { by: Option<String> },
     /// Nothing is removed before holds, allocations and containers have been compared (K10); now they have.
     Recovered,
 }
@@ -88,7 +94,10 @@ impl Notice {
             | Self::MovedForeign { .. }
             | Self::LeftNameless { .. }
             | Self::RemovedByOthers { .. }
-            | Self::MovedByOthers { .. } => Level::Info,
+            | Self::MovedByOthers { .. }
+            | Self::Adopted { .. }
+            | Self::Paused(_)
+            | Self::Resumed { .. } => Level::Info,
             Self::Removal { outcome, .. } => match outcome {
                 RemovalOutcome::Refused { .. } | RemovalOutcome::Unanswered { .. } => Level::Warn,
                 _ => Level::Info,
@@ -112,11 +121,15 @@ impl Notice {
             | Self::Removal { name, .. }
             | Self::MovedByOthers { name, .. }
             | Self::RemovedByOthers { name, .. }
+            | Self::Adopted { name, .. }
             | Self::MovedForeign { name, .. }
             | Self::UnexpectedRemoval { name, .. } => Some(name),
-            Self::ReleaseWithoutHold { .. } | Self::LeftNameless { .. } | Self::CannotSee { .. } | Self::Recovered => {
-                None
-            }
+            Self::ReleaseWithoutHold { .. }
+            | Self::LeftNameless { .. }
+            | Self::CannotSee { .. }
+            | Self::Paused(_)
+            | Self::Resumed { .. }
+            | Self::Recovered => None,
         }
     }
 }
@@ -171,6 +184,9 @@ impl fmt::Display for Notice {
             Self::RemovedByOthers { name, content } => {
                 write!(f, "{} ({}) was removed by others", name.familiar(), content.short())
             }
+            Self::Adopted { name, content, who } => {
+                write!(f, "{} ({}) was adopted by {who}: it is ours from now on", name.familiar(), content.short())
+            }
             Self::MovedForeign { name, left, now_at } => write!(
                 f,
                 "{} pointed at {}, which others brought, and now points at {}; the old content is left alone",
@@ -189,6 +205,11 @@ impl fmt::Display for Notice {
             Self::CannotSee { what } => {
                 write!(f, "the engine could not be read in full ({what}); no image is removed meanwhile")
             }
+            Self::Paused(Pause { who, at, until }) => {
+                write!(f, "{who} pauses removals: no image is removed for {}", until.since(*at))
+            }
+            Self::Resumed { by: None } => f.write_str("the pause of removals is over"),
+            Self::Resumed { by: Some(who) } => write!(f, "{who} ends the pause of removals"),
             Self::Recovered => f.write_str("holds, allocations and containers have been compared"),
         }
     }

@@ -1,7 +1,7 @@
 use longshore_model::{AllocId, ContentId, ImageRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pin};
+use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pause, Pin};
 
 /// The format of entries as they are stored; goes up when an older reader could misread them.
 pub const RECORD_FORMAT: u32 = 1;
@@ -24,6 +24,7 @@ pub enum Entry {
     Name(NameRecord),
     Content(ContentRecord),
     Pin(Pin),
+    Pause(Pause),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -58,8 +59,12 @@ impl Entry {
             Self::Name(record) => Self::name_key(&record.name),
             Self::Content(record) => Self::content_key(record.id),
             Self::Pin(pin) => Self::pin_key(&pin.pattern),
+            Self::Pause(_) => Self::PAUSE_KEY.to_owned(),
         }
     }
+
+    /// There is one pause at most.
+    pub(crate) const PAUSE_KEY: &str = "pause";
 
     pub(crate) fn hold_key(owner: &Owner, name: &ImageRef) -> String {
         format!("hold {owner} {}", name.full())

@@ -89,6 +89,12 @@ pub enum Row {
     AgentNeeds,
     /// They do not any more, and no network stands on it: given back.
     AgentNeedOver,
+    /// Foreign → ours: a person takes it back.
+    Adopted,
+    /// A person pauses all removals.
+    Paused,
+    /// The pause ends by itself.
+    PauseOver,
     /// A predecessor's hold lingers for its successor.
     HandoverLingers,
     /// It is let go: the successor has its image, or has ended.
@@ -148,6 +154,9 @@ impl Row {
         Self::PrefetchExpired,
         Self::AgentNeeds,
         Self::AgentNeedOver,
+        Self::Adopted,
+        Self::Paused,
+        Self::PauseOver,
         Self::HandoverLingers,
         Self::HandoverDone,
     ];

@@ -1,6 +1,6 @@
 use longshore_api::{
-    ImageCollectRequest, ImageCollectResponse, ImageExplain, ImagePin, ImagePinRequest, ImagePullRequest, ImagePulled,
-    ImagesResponse,
+    ImageAdoptRequest, ImageAdoptResponse, ImageCollectRequest, ImageCollectResponse, ImageExplain, ImagePause,
+    ImagePauseRequest, ImagePin, ImagePinRequest, ImagePullRequest, ImagePulled, ImagesResponse,
 };
 use serde_json::Value;
 
@@ -56,6 +56,23 @@ pub(super) async fn unpin(context: &mut Context) -> Outcome {
     Ok(0)
 }
 
+pub(super) async fn adopt(context: &mut Context) -> Outcome {
+    let pattern = context.one_argument("This command takes one argument: <pattern>")?;
+    let dry_run = context.given.switch("dry-run");
+    let doing = "Error adopting images";
+    let request = ImageAdoptRequest { pattern, who: who(), dry_run };
+    let value: Value = context.client.put("/v1/client/images/adopt", &[], &request).await.doing(doing)?;
+    context.show(value, doing, |view, found: ImageAdoptResponse| image::adopted(view, &found, dry_run))
+}
+
+pub(super) async fn pause(context: &mut Context) -> Outcome {
+    let duration = context.one_argument("This command takes one argument: <duration>")?;
+    let doing = "Error pausing removals";
+    let request = ImagePauseRequest { duration, who: who() };
+    let value: Value = context.client.put("/v1/client/images/pause", &[], &request).await.doing(doing)?;
+    context.show(value, doing, |view, pause: ImagePause| image::paused(view, &pause))
+}
+
 pub(super) async fn collect(context: &mut Context) -> Outcome {
     context.no_arguments()?;
     let dry_run = context.given.switch("dry-run");
@@ -73,7 +90,7 @@ pub(super) async fn pull(context: &mut Context) -> Outcome {
     context.show(value, doing, |view, pulled: ImagePulled| image::pulled(view, &pulled))
 }
 
-/// Who asks, for those who wonder later who pinned something.
+/// Who asks, for those who wonder later.
 fn who() -> String {
     let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();

@@ -289,6 +289,16 @@ pub(crate) const COMMANDS: &[Command] = &[
         action: Action::Fmt,
     },
     Command {
+        name: "image adopt",
+        aliases: &[],
+        arguments: "[options] <pattern>",
+        synopsis: "Take back what others are thought to have brought",
+        about: "What is foreign and matches counts as brought by Longshore from now on: it goes when nothing needs it. After the\nagent's records of images were lost everything is foreign, and this takes it back. A pattern holds * for any run of\ncharacters; without * it is one name, as docker reads it, or the id of content that has no name.",
+        flags: &[&[Flag::switch("dry-run", "Only tell what would be adopted.")], STATUS_FORMAT],
+        general: true,
+        action: Action::ImageAdopt,
+    },
+    Command {
         name: "image explain",
         aliases: &[],
         arguments: "[options] <image>",
@@ -307,6 +317,16 @@ pub(crate) const COMMANDS: &[Command] = &[
         flags: &[&[Flag::switch("dry-run", "Only tell what would go.")], STATUS_FORMAT],
         general: true,
         action: Action::ImageGc,
+    },
+    Command {
+        name: "image pause",
+        aliases: &[],
+        arguments: "[options] <duration>",
+        synopsis: "Remove no images for a while",
+        about: "No image is removed for so long (\"2h\"), for any reason, over restarts too; \"image status\" says so. \"0s\" ends it.",
+        flags: &[STATUS_FORMAT],
+        general: true,
+        action: Action::ImagePause,
     },
     Command {
         name: "image pin",

@@ -1,5 +1,6 @@
 use longshore_api::{
-    ImageCollectResponse, ImageExplain, ImageHolder, ImagePin, ImagePulled, ImageStatus, ImagesResponse,
+    ImageAdoptResponse, ImageCollectResponse, ImageExplain, ImageHolder, ImagePause, ImagePin, ImagePulled,
+    ImageStatus, ImagesResponse,
 };
 
 use crate::render::blocks;
@@ -37,7 +38,29 @@ pub(crate) fn list(view: &View, images: &ImagesResponse) -> String {
         (false, _) => table(&rows),
     };
     let note = if images.note.is_empty() { String::new() } else { view.yellow(&images.note) };
-    blocks(&[note, table])
+    let pause = images.pause.as_ref().map(|pause| view.yellow(&paused(view, pause))).unwrap_or_default();
+    blocks(&[note, pause, table])
+}
+
+/// Whether images are removed now.
+pub(crate) fn paused(view: &View, pause: &ImagePause) -> String {
+    let until = pause.until.as_nanoseconds();
+    if until == 0 {
+        return "Images are removed again when nothing needs them".to_owned();
+    }
+    let left = view.relative(until);
+    format!("No image is removed for {} ({} paused it)", left.trim_end_matches(" from now"), pause.who)
+}
+
+/// What is ours from now on, or would be.
+pub(crate) fn adopted(view: &View, found: &ImageAdoptResponse, dry_run: bool) -> String {
+    let mut rows = vec![["Name", "ID", "Size", "Outcome"].map(str::to_owned).to_vec()];
+    for image in &found.images {
+        let size = bytes(image.size_bytes);
+        rows.push(vec![image.name.clone(), content_id(view, &image.id), size, image.outcome.clone()]);
+    }
+    let note = if dry_run { "Nothing was adopted (-dry-run)".to_owned() } else { String::new() };
+    blocks(&[table(&rows), note])
 }
 
 /// The table of images, and below it what people had pinned.

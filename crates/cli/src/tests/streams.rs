@@ -135,6 +135,36 @@ fn images_are_pinned_and_collected() {
 }
 
 #[test]
+fn images_are_adopted_and_removals_paused() {
+    let agent = Agent::start();
+    let id = "sha256:7614ae9453d1d87e740a2056257a6de7135c84037c367e1fffa92ae922784631";
+    let image =
+        json!({"Name": "web:1", "ID": id, "SizeBytes": 2097152, "Adopted": false, "Outcome": "would be adopted"});
+    agent.at("PUT /v1/client/images/adopt", 200, 5, &json!({"Images": [image]}));
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "adopt", "-dry-run", "web:*"]), @"
+    --- stdout
+    Name   ID            Size     Outcome
+    web:1  7614ae9453d1  2.0 MiB  would be adopted
+
+    Nothing was adopted (-dry-run)
+    --- exit 0
+    ");
+    agent.at("PUT /v1/client/images/pause", 200, 5, &json!({"Who": "", "At": null, "Until": null}));
+    insta::assert_snapshot!(run_at(&agent.address, &["image", "pause", "0s"]), @"
+    --- stdout
+    Images are removed again when nothing needs them
+    --- exit 0
+    ");
+    let pause = json!({"Who": "ann@h", "At": "2026-11-30T17:00:00Z", "Until": "2226-11-30T17:00:00Z"});
+    agent.at("PUT /v1/client/images/pause", 200, 5, &pause);
+    let told = run_at(&agent.address, &["image", "pause", "200y"]);
+    assert!(told.starts_with("--- stdout\nNo image is removed for ") && told.contains("(ann@h paused it)"), "{told}");
+    agent.at("GET /v1/client/images", 200, 5, &json!({"Note": "", "Pause": pause, "Images": []}));
+    let told = run_at(&agent.address, &["image", "status"]);
+    assert!(told.contains("(ann@h paused it)\n\nNo images"), "{told}");
+}
+
+#[test]
 fn files_are_listed_and_shown() {
     let agent = Agent::start();
     agent.at("GET /v1/allocations", 200, 5, &json!([alloc("running")]));

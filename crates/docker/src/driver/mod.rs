@@ -13,6 +13,7 @@ mod handle;
 mod leftovers;
 mod lines;
 mod near;
+mod persons;
 mod prefetch;
 mod pumps;
 mod reports;

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use longshore_driver::{
-    Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PinReport,
-    Provenance, Pulled,
+    Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images,
+    PauseReport, PinReport, Provenance, Pulled,
 };
 use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
 use longshore_model::{ContentId, ImageRef, Timestamp};
@@ -11,7 +11,7 @@ use longshore_values::GoDuration;
 
 use super::near::{by_id_start, near};
 use super::shared::Books;
-use super::{DockerDriver, wishes};
+use super::{DockerDriver, persons, wishes};
 use crate::image::{Bytes, Status, now};
 
 #[async_trait]
@@ -65,6 +65,18 @@ impl Images for DockerDriver {
 
     async fn counts(&self) -> Result<Vec<ImageCount>, DriverError> {
         Ok(self.status().await?.counts)
+    }
+
+    async fn adopt(&self, pattern: &str, who: &str, dry_run: bool) -> Result<Vec<Adopted>, DriverError> {
+        persons::adopt(&self.shared, pattern, who, dry_run).await
+    }
+
+    async fn pause(&self, span: GoDuration, who: &str) -> Result<Option<PauseReport>, DriverError> {
+        persons::pause(&self.shared, span, who).await
+    }
+
+    async fn paused(&self) -> Result<Option<PauseReport>, DriverError> {
+        persons::paused(&self.shared).await
     }
 
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
@@ -207,7 +219,10 @@ fn further_lines(explained: &Explanation, now: Timestamp) -> Vec<String> {
     if let Some(refusal) = &explained.last_refusal {
         lines.push(format!("The last attempt to remove it was refused: {refusal}."));
     }
-    if !explained.removals_allowed {
+    if let Some(pause) = &explained.paused {
+        let left = whole_seconds(pause.until.since(now));
+        lines.push(format!("{} has paused removals: nothing is removed for {left}.", pause.who));
+    } else if !explained.removals_allowed {
         lines.push("Nothing is removed now: the engine was not compared with this node's allocations yet.".to_owned());
     }
     let policy = &explained.policy;

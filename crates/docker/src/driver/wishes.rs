@@ -23,7 +23,7 @@ const COLLECT_POLL: Duration = Duration::from_millis(50);
 const PULLED_STAYS: GoDuration = GoDuration::hours(1);
 
 /// The keeper, if it keeps.
-fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
+pub(super) fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
     match &*shared.books.borrow() {
         Books::Open { note: Some(note), .. } => Err(DriverError::fatal(note.clone())
             .because(Reason::KeptElsewhere)
@@ -36,7 +36,7 @@ fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
 pub(crate) async fn pin(shared: &Shared, pattern: &str, who: &str) -> Result<PinReport, DriverError> {
     let keeping = keeper(shared)?;
     let pattern = pattern_of(pattern)?;
-    let who = text("who", who, WHO_BYTES_MAX)?.to_owned();
+    let who = who_of(who)?;
     let pin = Pin { pattern: pattern.clone(), who, at: now() };
     keeping.record(Event::Pinned(pin.clone())).await.map_err(ended)?;
     let pins = keeping.pins().await.map_err(ended)?;
@@ -59,8 +59,12 @@ pub(crate) async fn pins(shared: &Shared) -> Result<Vec<PinReport>, DriverError>
 
 pub(crate) async fn collect(shared: &Shared, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
     let keeping = keeper(shared)?;
-    let before = keeping.status().await.map_err(ended)?.images;
-    let going: Vec<_> = before.into_iter().filter(is_idle).collect();
+    let before = keeping.status().await.map_err(ended)?;
+    let going: Vec<_> = before.images.into_iter().filter(is_idle).collect();
+    if let Some(pause) = before.pause.filter(|_| !dry_run) {
+        return Err(DriverError::fatal(format!("{} has paused the removal of images", pause.who))
+            .hint("`longshore image pause 0s` ends the pause"));
+    }
     if dry_run || going.is_empty() {
         return Ok(going.iter().map(|image| collected(image, false, "would be removed".to_owned())).collect());
     }
@@ -130,7 +134,7 @@ impl Drop for Unanswered<'_> {
 }
 
 /// A pattern as it is kept: one without `*` is a name, in full.
-fn pattern_of(written: &str) -> Result<String, DriverError> {
+pub(super) fn pattern_of(written: &str) -> Result<String, DriverError> {
     let written = text("pattern", written, PATTERN_BYTES_MAX)?;
     if written.contains('*') {
         return Ok(written.to_owned());
@@ -139,6 +143,10 @@ fn pattern_of(written: &str) -> Result<String, DriverError> {
         .parse()
         .map_err(|error| DriverError::fatal(format!("{error}")).hint("write repository:tag, or a pattern with *"))?;
     Ok(name.familiar().to_owned())
+}
+
+pub(super) fn who_of(who: &str) -> Result<String, DriverError> {
+    Ok(text("who", who, WHO_BYTES_MAX)?.to_owned())
 }
 
 fn text<'a>(what: &str, text: &'a str, bytes_max: usize) -> Result<&'a str, DriverError> {

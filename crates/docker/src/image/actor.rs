@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::credentials::Source;
 use super::fetch::{Access, Fetch};
 use super::gate::Gate;
-use super::keeping::{Answer, Books, Brought, Grant, Keeping, Message, Setup, Status, now};
+use super::keeping::{Adopt, Answer, Books, Brought, Grant, Keeping, Message, Setup, Status, now};
 use super::ledger::Ledger;
 use super::lock::KeeperLock;
 use super::look::Looker;
@@ -154,6 +154,14 @@ impl Actor {
                 Message::Pins(reply) => {
                     let _ = reply.send(self.keeper.pins());
                 }
+                Message::Adopt { adoption, reply } => {
+                    let Adopt { pattern, who, dry_run } = adoption;
+                    let found = self.keeper.adoptable(&pattern);
+                    if !dry_run {
+                        self.take(Event::Adopted { pattern, who }, None);
+                    }
+                    let _ = reply.send(found);
+                }
                 Message::TakeOver { books, done } => self.taking_over = Some((books, done)),
                 Message::Stop { ended } => {
                     ending = Some(ended);
@@ -175,7 +183,13 @@ impl Actor {
     fn status(&self) -> Status {
         let progress =
             self.fetches.values().map(|fetch| (fetch.name.clone(), fetch.progress.borrow().to_string())).collect();
-        Status { images: self.keeper.status(), progress, asked: self.asked.clone(), counts: self.tally.counts() }
+        Status {
+            images: self.keeper.status(),
+            progress,
+            asked: self.asked.clone(),
+            pause: self.keeper.paused().cloned(),
+            counts: self.tally.counts(),
+        }
     }
 
     fn note_how_it_was_asked(&mut self, ended: &Running) {

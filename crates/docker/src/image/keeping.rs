@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use longshore_driver::ImageCount;
 use longshore_engine::Engine;
-use longshore_images::{Entry, Event, Explanation, FetchFailure, ImageStatus, Pin, Policy, Refusal, Want};
+use longshore_images::{
+    Adoption, Entry, Event, Explanation, FetchFailure, ImageStatus, Pause, Pin, Policy, Refusal, Want,
+};
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -53,6 +55,8 @@ pub(crate) struct Status {
     pub(crate) progress: BTreeMap<ImageRef, String>,
     /// How the registry was asked when a name was last pulled, since this agent's start.
     pub(crate) asked: BTreeMap<ImageRef, Source>,
+    /// The pause that holds.
+    pub(crate) pause: Option<Pause>,
     /// What was done since this agent's start.
     pub(crate) counts: Vec<ImageCount>,
 }
@@ -63,8 +67,16 @@ pub(super) enum Message {
     Status(oneshot::Sender<Status>),
     Explain { name: ImageRef, reply: oneshot::Sender<Option<Explanation>> },
     Pins(oneshot::Sender<Vec<(Pin, Vec<ImageRef>)>>),
+    Adopt { adoption: Adopt, reply: oneshot::Sender<Option<Vec<Adoption>>> },
     TakeOver { books: Books, done: oneshot::Sender<()> },
     Stop { ended: oneshot::Sender<()> },
+}
+
+/// What a person takes back, or asks about.
+pub(crate) struct Adopt {
+    pub(crate) pattern: String,
+    pub(crate) who: String,
+    pub(crate) dry_run: bool,
 }
 
 /// What the images of an engine are kept with.
@@ -149,6 +161,13 @@ impl Keeping {
         let (reply, pins) = oneshot::channel();
         self.inbox.send(Message::Pins(reply)).map_err(|_| KeeperEnded)?;
         pins.await.map_err(|_| KeeperEnded)
+    }
+
+    /// What matched before it was adopted, when that is on disk; none before the engine was looked at.
+    pub(crate) async fn adopt(&self, adoption: Adopt) -> Result<Option<Vec<Adoption>>, KeeperEnded> {
+        let (reply, adopted) = oneshot::channel();
+        self.inbox.send(Message::Adopt { adoption, reply }).map_err(|_| KeeperEnded)?;
+        adopted.await.map_err(|_| KeeperEnded)
     }
 
     /// From a keeper that looked on while another agent kept the engine's images to one that keeps them. Returns when

@@ -20,7 +20,7 @@ pub(crate) use self::archive::{CheckedArchive, check as check_archive};
 pub(crate) use self::fetch::Access;
 pub(crate) use self::follower::{EngineState, follow};
 pub(crate) use self::keeping::{
-    Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now,
+    Adopt, Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now,
 };
 pub(crate) use self::ledger::Ledger;
 pub(crate) use self::lock::{KeeperLock, engine_key};

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use longshore_api as api;
 use longshore_driver::{DriverError, ErrorClass, Explained, Images, Reason};
+use longshore_values::GoDuration;
 
 use crate::context::{Ask, Context};
 use crate::error::{ApiError, Result, with_causes};
@@ -19,15 +20,18 @@ pub(crate) async fn list(ask: Ask) -> Result<Response> {
     let Some(images) = keeper(&ask.context) else {
         let note =
             "no driver of this node keeps images; is the docker driver enabled, and its engine there?".to_owned();
-        return reply::json(&ask.params, &api::ImagesResponse { note, images: Vec::new() });
+        return reply::json(&ask.params, &api::ImagesResponse { note, pause: None, images: Vec::new() });
     };
     let note = images.keeper_note().await.or_else(|| sick_driver(&ask.context));
     let shown = match images.list().await {
-        Ok(known) => {
-            api::ImagesResponse { note: note.unwrap_or_default(), images: known.iter().map(image::status).collect() }
-        }
+        Ok(known) => api::ImagesResponse {
+            note: note.unwrap_or_default(),
+            pause: images.paused().await.unwrap_or_default().as_ref().map(image::pause),
+            images: known.iter().map(image::status).collect(),
+        },
         Err(why) => api::ImagesResponse {
             note: note.unwrap_or_else(|| format!("could not list the images: {}", with_causes(&why))),
+            pause: None,
             images: Vec::new(),
         },
     };
@@ -74,8 +78,10 @@ pub(crate) async fn pins(ask: Ask) -> Result<Response> {
 /// `PUT /v1/client/images/pin`.
 pub(crate) async fn pin(ask: Ask, body: Body) -> Result<Response> {
     let request: api::ImagePinRequest = body::json(body).await?;
-    let who = if request.who.is_empty() { "somebody over the API" } else { &request.who };
-    let pin = needed(&ask.context)?.pin(&request.pattern, who).await.map_err(|why| failed("pin images", &why))?;
+    let pin = needed(&ask.context)?
+        .pin(&request.pattern, who(&request.who))
+        .await
+        .map_err(|why| failed("pin images", &why))?;
     reply::json(&ask.params, &image::pin(&pin))
 }
 
@@ -87,6 +93,29 @@ pub(crate) async fn unpin(ask: Ask, body: Body) -> Result<Response> {
         return Err(ApiError::not_found(format!("nothing is pinned by {:?}", request.pattern)));
     }
     reply::json(&ask.params, &api::GenericResponse::default())
+}
+
+/// `PUT /v1/client/images/adopt`.
+pub(crate) async fn adopt(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImageAdoptRequest = body::json(body).await?;
+    let adopted = needed(&ask.context)?.adopt(&request.pattern, who(&request.who), request.dry_run).await;
+    let images = adopted.map_err(|why| failed("adopt images", &why))?.iter().map(image::adopted).collect();
+    reply::json(&ask.params, &api::ImageAdoptResponse { images })
+}
+
+/// `PUT /v1/client/images/pause`.
+pub(crate) async fn pause(ask: Ask, body: Body) -> Result<Response> {
+    let request: api::ImagePauseRequest = body::json(body).await?;
+    let doing = "pause the removal of images";
+    let span: GoDuration =
+        request.duration.parse().map_err(|why| ApiError::bad_request(format!("could not {doing}: {why}")))?;
+    let pause = needed(&ask.context)?.pause(span, who(&request.who)).await.map_err(|why| failed(doing, &why))?;
+    reply::json(&ask.params, &pause.as_ref().map(image::pause).unwrap_or_default())
+}
+
+/// Who asks, for those who wonder later.
+fn who(told: &str) -> &str {
+    if told.is_empty() { "somebody over the API" } else { told }
 }
 
 /// `PUT /v1/client/images/gc`.

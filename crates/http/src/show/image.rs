@@ -1,5 +1,7 @@
 use longshore_api as api;
-use longshore_driver::{Collected, ImageExplanation, ImageHolder, ImageReport, PinReport, Pulled};
+use longshore_driver::{
+    Adopted, Collected, ImageExplanation, ImageHolder, ImageReport, PauseReport, PinReport, Pulled,
+};
 use longshore_model::Timestamp;
 
 use super::time;
@@ -39,6 +41,20 @@ pub(crate) fn explanation(explanation: &ImageExplanation) -> api::ImageExplain {
 
 pub(crate) fn pin(pin: &PinReport) -> api::ImagePin {
     api::ImagePin { pattern: pin.pattern.clone(), who: pin.who.clone(), at: time(pin.at), names: pin.names.clone() }
+}
+
+pub(crate) fn pause(pause: &PauseReport) -> api::ImagePause {
+    api::ImagePause { who: pause.who.clone(), at: time(pause.at), until: time(pause.until) }
+}
+
+pub(crate) fn adopted(image: &Adopted) -> api::ImageAdopted {
+    api::ImageAdopted {
+        name: image.name.clone(),
+        id: image.content_id.clone(),
+        size_bytes: image.size_bytes,
+        adopted: image.adopted,
+        outcome: image.outcome.clone(),
+    }
 }
 
 pub(crate) fn collected(image: &Collected) -> api::ImageCollected {

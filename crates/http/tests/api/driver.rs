@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint, ImageCount,
-    ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PinReport, Provenance, Pulled, Reason,
-    Recovered, StartRequest, Started, TaskHandle, TaskId,
+    AcceptRequest, Adopted, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint,
+    ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PauseReport, PinReport,
+    Provenance, Pulled, Reason, Recovered, StartRequest, Started, TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -26,6 +26,7 @@ pub(crate) struct Stage {
     start_fails: Mutex<Option<&'static str>>,
     has_images: bool,
     is_away: AtomicBool,
+    paused: Mutex<Option<PauseReport>>,
     /// `task: signal`, as they came.
     signals: Mutex<Vec<String>>,
 }
@@ -39,6 +40,7 @@ impl Stage {
             start_fails: Mutex::default(),
             has_images,
             is_away: AtomicBool::new(false),
+            paused: Mutex::default(),
             signals: Mutex::default(),
         }
     }
@@ -192,6 +194,23 @@ impl Images for Stage {
     }
     async fn pins(&self) -> Result<Vec<PinReport>, DriverError> {
         Ok(vec![self.pin("redis:*", "ann").await?])
+    }
+    async fn adopt(&self, pattern: &str, who: &str, dry_run: bool) -> Result<Vec<Adopted>, DriverError> {
+        if pattern == "none:*" {
+            return Err(DriverError::fatal("no image here matches none:*").because(Reason::NotFound));
+        }
+        let outcome = if dry_run { "would be adopted".to_owned() } else { format!("adopted by {who}") };
+        let (name, content_id) = (pattern.to_owned(), "sha256:0123".to_owned());
+        Ok(vec![Adopted { name, content_id, size_bytes: 4_000_000, adopted: !dry_run, outcome }])
+    }
+    async fn pause(&self, span: GoDuration, who: &str) -> Result<Option<PauseReport>, DriverError> {
+        let at = Timestamp::from_seconds(1_796_060_496);
+        let pause = PauseReport { who: who.to_owned(), at, until: at.plus(span) };
+        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) = Some(pause).filter(|_| !span.is_zero());
+        self.paused().await
+    }
+    async fn paused(&self) -> Result<Option<PauseReport>, DriverError> {
+        Ok(self.paused.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
         let outcome = if dry_run { "would be removed" } else { "removed" };

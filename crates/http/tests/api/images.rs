@@ -79,6 +79,41 @@ async fn images_are_pinned_and_collected() {
 }
 
 #[tokio::test]
+async fn images_are_adopted() {
+    let world = World::new().await;
+    for (body, adopted, outcome) in [
+        (json!({"Pattern": "web:1", "DryRun": true}), false, "would be adopted"),
+        (json!({"Pattern": "web:1", "Who": "ann"}), true, "adopted by ann"),
+        (json!({"Pattern": "web:1"}), true, "adopted by somebody over the API"),
+    ] {
+        let shown = world.put("/v1/client/images/adopt", &body).await.json();
+        let image = json!({"Name": "web:1", "ID": "sha256:0123", "SizeBytes": 4_000_000, "Adopted": adopted, "Outcome": outcome});
+        assert_eq!(shown, json!({"Images": [image]}));
+    }
+    let refused = world.put("/v1/client/images/adopt", &json!({"Pattern": "none:*"})).await;
+    assert_eq!(
+        (refused.status, refused.text().as_str()),
+        (404, "could not adopt images: no image here matches none:*")
+    );
+    world.close().await;
+}
+
+#[tokio::test]
+async fn removals_are_paused_and_the_list_says_so() {
+    let world = World::new().await;
+    let pause = json!({"Who": "ann", "At": "2026-11-30T17:41:36Z", "Until": "2026-11-30T19:41:36Z"});
+    let shown = world.put("/v1/client/images/pause", &json!({"Duration": "2h", "Who": "ann"})).await.json();
+    assert_eq!(shown, pause);
+    assert_eq!(world.get("/v1/client/images").await.json()["Pause"], pause);
+    let ended = world.put("/v1/client/images/pause", &json!({"Duration": "0s"})).await.json();
+    assert_eq!(ended, json!({"Who": "", "At": null, "Until": null}));
+    assert!(world.get("/v1/client/images").await.json().get("Pause").is_none());
+    let refused = world.put("/v1/client/images/pause", &json!({"Duration": "soon"})).await;
+    assert!(refused.status == 400 && refused.text().starts_with("could not pause the removal of images: "));
+    world.close().await;
+}
+
+#[tokio::test]
 async fn a_node_without_images_says_so() {
     let world = World::with(Stage::new(true, false), &HttpOptions::default()).await;
     let shown = world.get("/v1/client/images").await.json();

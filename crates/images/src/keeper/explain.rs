@@ -59,6 +59,7 @@ impl Keeper {
             last_failure,
             goes_with: self.goes_with(name).cloned(),
             waiters: waiters.map(|(owner, _)| owner.clone()).collect(),
+            paused: self.paused().cloned(),
             removals_allowed: self.may_remove(),
             policy: self.policy.clone(),
         })
@@ -89,7 +90,7 @@ impl Keeper {
         let retry_at = self.backoffs.get(&target).map(|backoff| backoff.retry_at);
         let mut due_at = idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since));
         if due_at.is_some() {
-            due_at = due_at.max(retry_at);
+            due_at = due_at.max(retry_at).max(self.pause_ends_at());
         }
         let needs = |from: Option<&ImageRef>| from.is_none_or(|from| from == name || from.id().is_some());
         let containers = content.map_or(&[][..], |id| self.view.containers_of(id));
@@ -202,6 +203,9 @@ impl Keeper {
         if !self.engine_up {
             return "the engine does not answer".to_owned();
         }
+        if let Some(pause) = self.paused() {
+            return format!("idle, and {} has paused removals", pause.who);
+        }
         if !self.may_remove() {
             return "the engine and the allocations have not been compared yet".to_owned();
         }
@@ -231,7 +235,10 @@ impl Keeper {
             content_holds: self.content_holds(id),
             why,
             idle_since,
-            due_at: idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since)),
+            due_at: idle_since
+                .filter(|_| may_go)
+                .map(|idle_since| self.due_at(idle_since))
+                .map(|due_at| self.pause_ends_at().map_or(due_at, |end| end.max(due_at))),
             retry_at: self.backoffs.get(&target).map(|backoff| backoff.retry_at),
             last_used_at: None,
             uses: 0,

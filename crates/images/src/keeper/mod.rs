@@ -1,6 +1,7 @@
 //! The keeper: what is known, and the one function that everything goes through.
 
 mod accept;
+mod adopt;
 mod agent;
 mod bring;
 mod check;
@@ -10,6 +11,7 @@ mod explain;
 mod judge;
 mod looks;
 mod news;
+mod pause;
 mod prefetch;
 mod recover;
 mod remove;
@@ -160,7 +162,10 @@ impl Keeper {
             Event::PolicyChanged(policy) => self.policy_changed(policy),
             Event::CollectNow => self.collect_now(),
             Event::Pinned(pin) => self.books.put_pin(pin),
+            Event::Adopted { pattern, who } => self.adopt(&pattern, &who),
             Event::Unpinned { pattern } => self.books.drop_pin(&pattern),
+            Event::Paused(pause) => self.pause(pause),
+            Event::Resumed { who } => self.resume(&who),
             Event::Tick => {}
         }
         self.pass_time();
@@ -226,6 +231,7 @@ impl Keeper {
             removal.clamp(now.plus(SETTLE));
         }
         self.credits.expire(now);
+        self.pass_pause();
         self.pass_wishes();
         self.pass_late_intents();
         self.pass_looks();
@@ -239,6 +245,7 @@ impl Keeper {
             self.removals.values().filter_map(Removal::settles_at).min(),
             self.next_late_at(),
             self.next_due_at(),
+            self.pause_ends_at(),
             self.next_expiry_at(),
         ];
         let next = next.into_iter().flatten().min();

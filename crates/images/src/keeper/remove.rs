@@ -127,7 +127,8 @@ impl Keeper {
         if self.fault == Fault::RemovalBeforeRecovery {
             return self.engine_up;
         }
-        self.recovery.is_done() && self.engine_up && self.view.complete && !self.policy.kept_by_others
+        let can = self.recovery.is_done() && self.engine_up && self.view.complete;
+        can && !self.policy.kept_by_others && self.paused().is_none()
     }
 
     /// Why a target goes now, if it does.

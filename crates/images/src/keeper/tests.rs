@@ -841,3 +841,6 @@ fn a_registry_that_cannot_be_asked_leaves_what_is_there_to_who_takes_it() {
         assert_eq!(refused, !granted, "{kind}");
     }
 }
+
+mod adopt;
+mod pause;

@@ -104,6 +104,13 @@ impl Engine {
         self.containers.values().any(|container| container.content == id)
     }
 
+    /// A person said so.
+    pub(crate) fn belongs_to_us(&mut self, name: &ImageRef, content: ContentId) {
+        if let Some(name) = self.names.get_mut(name).filter(|name| name.content == content) {
+            name.by = Who::Ours;
+        }
+    }
+
     fn touch(&mut self, by: Who, name: &ImageRef, id: ContentId) {
         if by == Who::Others {
             self.others_name.insert(name.clone(), self.seq);

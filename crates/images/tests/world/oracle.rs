@@ -460,6 +460,8 @@ impl World {
         let oracle = &self.oracle;
         self.require(oracle.restored && oracle.listed, || format!("K10: {name} removed before recovery"));
         self.require(oracle.newest_complete, || format!("K6: {name} removed on a look that could not read everything"));
+        let paused = self.paused.is_some_and(|(_, until)| until > self.now);
+        self.require(!paused, || format!("{name} removed, and a person has paused removals"));
         let fresh = oracle.decided_from.get(name).is_none_or(|from| *from <= oracle.newest_look);
         self.require(fresh, || format!("K1: {name} removed without a fresh look"));
         self.require(self.policy.image || oracle.collected, || format!("{name} removed with gc.image = false"));

@@ -4,14 +4,15 @@
 mod comparing;
 mod engine_side;
 mod others;
+mod persons;
 mod tasks;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
-    Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Keeper, LookId, Need, Owner, Pin, Policy, Record,
-    RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
+    Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Keeper, LookId, Need, Owner, Pause, Pin, Policy,
+    Record, RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
 };
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use longshore_values::{Glob, GoDuration};
@@ -120,6 +121,8 @@ pub(crate) struct World {
     pub(crate) infra_told: bool,
     /// Wishes of which the keeper was told in this life that they are over.
     pub(crate) wishes_over: BTreeSet<Owner>,
+    /// From when until when a person wants nothing removed.
+    pub(crate) paused: Option<(i64, i64)>,
     /// Tasks that the node lost while the agent ran, with the number of comparisons since.
     pub(crate) strays: BTreeMap<Owner, u32>,
     /// Tasks whose hold the ledger lost, with the number of comparisons since.
@@ -176,6 +179,7 @@ impl World {
             infra_recorded: None,
             infra_told: false,
             wishes_over: BTreeSet::new(),
+            paused: None,
             strays: BTreeMap::new(),
             robbed: BTreeMap::new(),
             attempts: BTreeMap::new(),
@@ -449,6 +453,9 @@ impl World {
                 self.infra_recorded = names.first().cloned();
             }
             Event::Compared { .. } => self.has_compared(),
+            Event::Paused(pause) => self.paused = Some((pause.at.0, pause.until.0)),
+            Event::Resumed { .. } => self.paused = None,
+            Event::Adopted { pattern, .. } => self.has_adopted(&Glob::new(pattern.as_str())),
             _ => {}
         }
         self.see_what_is_held_again();
@@ -576,6 +583,11 @@ impl World {
             self.late.iter_mut().for_each(|late| late.by -= span);
             self.engine.events.iter_mut().for_each(|told| told.at -= span);
             self.oracle.clock_stepped_back(self.now);
+            if let Some((at, until)) = &mut self.paused
+                && *at > self.now
+            {
+                (*at, *until) = (self.now, self.now + (*until - *at));
+            }
         } else {
             self.note(|| "clock steps forward".to_owned());
             self.now += span;
@@ -677,6 +689,7 @@ impl World {
         }
         self.feed(Event::StillWished { owners: Vec::new() });
         self.feed(Event::AgentNeeds { names: Vec::new() });
+        self.feed(Event::Resumed { who: "root".to_owned() });
         self.sweep();
         let theirs: Vec<_> = self.engine.containers.keys().cloned().collect();
         for container in theirs {
@@ -691,6 +704,9 @@ impl World {
         self.settle(delay + 330 * SECOND);
         self.check_gone();
         self.one_more_life(delay);
+        if self.seed % 3 == 1 {
+            self.lose_the_ledger(delay);
+        }
     }
 
     /// With everything gone and nothing wrong, one task's image comes, is used, and goes within a second of its time.

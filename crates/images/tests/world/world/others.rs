@@ -75,13 +75,18 @@ impl World {
     }
 
     pub(super) fn person_asks(&mut self) {
-        let event = match self.random.below(6) {
+        let event = match self.random.below(8) {
             0 | 1 if self.collects => Event::CollectNow,
             2 => {
                 let pattern = self.pick_tag().familiar().to_owned();
                 Event::Pinned(Pin { pattern, who: "root".to_owned(), at: self.timestamp() })
             }
             3 | 4 => Event::Unpinned { pattern: self.pick_tag().familiar().to_owned() },
+            6 => self.pauses(),
+            5 if self.random.one_in(2) => {
+                let (pattern, who) = (self.pick_tag().familiar().to_owned(), "root".to_owned());
+                Event::Adopted { pattern, who }
+            }
             _ => {
                 let keep = if self.random.one_in(3) { vec![Glob::new("r.test/a:2")] } else { Vec::new() };
                 self.policy = Policy { keep, image: !self.random.one_in(8), ..self.policy.clone() };
