@@ -48,3 +48,36 @@ fn what_was_there_before_is_there_afterwards() {
     // The name at its new place came by a pull of ours, so it goes like any other.
     machine.wait_image_gone(Duration::from_secs(20), &moving);
 }
+
+/// `gc { foreign = "collect" }`: what nobody needs goes, whoever brought it.
+#[test]
+fn what_others_brought_is_collected_when_the_settings_say_so() {
+    let machine = Machine::start();
+    let (_, idle) = machine.push("other/idle");
+    let (_, used) = machine.push("other/used");
+    let (_, kept) = machine.push("other/kept");
+    let (_, ours) = machine.push("shop/ours");
+    for name in [&idle, &used, &kept] {
+        machine.engine.pull(name).unwrap();
+    }
+    machine.engine.tag(&used, "mine/second", "1").unwrap();
+    // In any state: this one never ran.
+    let container = machine.engine.create_container("theirs", &used, &["true"], &serde_json::json!({})).unwrap();
+    let more = "image_delay = \"1s\"\n      foreign = \"collect\"\n      keep = [\"*/other/kept:*\"]";
+    let agent = machine.agent(&AGENT.replace("image_delay = \"1s\"", more));
+    run_job(&agent, &Job::new("ours", &ours));
+    machine.wait_image_gone(Duration::from_secs(20), &idle);
+    stop_job(&machine, &agent, "ours");
+    machine.wait_image_gone(Duration::from_secs(20), &ours);
+    for name in [used.as_str(), "mine/second:1", &kept] {
+        assert!(machine.has_image(name), "{name}");
+    }
+    let row = image_row(&agent, "mine/second:1").unwrap();
+    assert!(text(&row, "Provenance") == "foreign" && text(&row, "Why").contains("container"), "{row}");
+    assert!(agent.log().contains("which others brought: gc.foreign has it removed"), "the audit line");
+
+    machine.engine.remove_container(&container).unwrap();
+    machine.wait_image_gone(Duration::from_secs(20), &used);
+    machine.wait_image_gone(Duration::from_secs(20), "mine/second:1");
+    assert!(machine.has_image(&kept));
+}

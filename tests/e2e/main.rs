@@ -29,4 +29,5 @@ mod rolling;
 mod soak;
 mod support;
 mod updates;
+mod versions;
 mod wishes;

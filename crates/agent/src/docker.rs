@@ -1,6 +1,6 @@
 //! The Docker driver's settings as they hold, and how people see them.
 
-use longshore_docker::{FirstLook, Options};
+use longshore_docker::{FirstLook, Foreign, Options};
 use longshore_engine::Endpoint;
 use serde_json::{Value, json};
 
@@ -62,9 +62,11 @@ pub(crate) fn shown(options: &Options) -> Value {
                 "enabled": dangling.enabled,
                 "period": dangling.period.to_string(),
             },
+            "foreign": foreign_word(gc.foreign),
             "image": gc.image,
             "image_delay": gc.image_delay.to_string(),
             "keep": gc.keep,
+            "keep_versions": gc.keep_versions,
         },
         "image_pull_timeout": options.image_pull_timeout.to_string(),
         "infra_image": options.infra_image,
@@ -74,6 +76,13 @@ pub(crate) fn shown(options: &Options) -> Value {
         "pull_activity_timeout": options.pull_activity_timeout.to_string(),
         "volumes": { "enabled": options.volumes.enabled, "selinuxlabel": options.volumes.selinuxlabel },
     })
+}
+
+fn foreign_word(foreign: Foreign) -> &'static str {
+    match foreign {
+        Foreign::Keep => "keep",
+        Foreign::Collect => "collect",
+    }
 }
 
 #[cfg(test)]

@@ -214,6 +214,7 @@ client {
         plugin.docker.config.gc.image = true  (default)
         plugin.docker.config.gc.image_delay = 1h0m0s  (more.hcl:2)
         plugin.docker.config.gc.keep = []  (default)
+        plugin.docker.config.gc.keep_versions = 0  (default)
         plugin.raw_exec.config.enabled = false  (default)
         plugin.raw_exec.config.no_cgroups = false  (default)
         server.enabled = true  (base.hcl:2)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use longshore_crashpoint::crash_point;
 use longshore_driver::{AcceptRequest, AcceptedTask, Driver, ErrorClass};
-use longshore_link::{AllocationReport, LinkError, NodeAllocations, WishedImages};
+use longshore_link::{AllocationReport, EarlierVersion, LinkError, NodeAllocations, WishedImages};
 use longshore_model::{AllocId, Allocation, ClientStatus, LogIndex, TaskGroup, TaskPhase, TaskState};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
@@ -28,6 +28,7 @@ use crate::runner::core::{Core, Event};
 use crate::runner::records::{AllocRecord, StopCause, TaskRecord};
 use crate::runner::shell::{Notice, Runner, View};
 use crate::shared::Shared;
+use crate::versions;
 use crate::wishes::fulfil;
 
 const RETRY_DELAY_MIN: Duration = Duration::from_millis(100);
@@ -69,6 +70,8 @@ pub(crate) struct Allocations {
     listed: Option<NodeAllocations>,
     /// What is wished for, for those who see to it.
     wishes: watch::Sender<Option<Vec<WishedImages>>>,
+    /// What can be gone back to, for those who tell drivers.
+    earlier: watch::Sender<Option<Vec<EarlierVersion>>>,
     notices: UnboundedReceiver<Notice>,
     notice_sender: UnboundedSender<Notice>,
     messages: UnboundedReceiver<Message>,
@@ -100,6 +103,7 @@ enum Work {
     Collect(AllocId),
     Watch,
     Wishes,
+    Versions,
     Compare,
 }
 
@@ -143,6 +147,7 @@ impl Allocations {
             collecting: BTreeSet::new(),
             listed: None,
             wishes: watch::Sender::new(None),
+            earlier: watch::Sender::new(None),
             notices,
             notice_sender,
             messages,
@@ -215,6 +220,7 @@ impl Allocations {
         let stopping = self.shared.stopping.clone();
         self.watch(&registration, Duration::ZERO);
         self.see_to_wishes(Duration::ZERO);
+        self.keep_versions(Duration::ZERO);
         self.compare(Duration::ZERO);
         loop {
             self.known_now.send_replace(self.known());
@@ -259,6 +265,15 @@ impl Allocations {
         });
     }
 
+    fn keep_versions(&mut self, after: Duration) {
+        let (shared, earlier) = (Arc::clone(&self.shared), self.earlier.subscribe());
+        self.spawn(Work::Versions, async move {
+            tokio::time::sleep(after).await;
+            let stopping = shared.stopping.clone();
+            stopping.run_until_cancelled(versions::keep(shared, earlier)).await;
+        });
+    }
+
     fn compare(&mut self, after: Duration) {
         let (shared, known) = (Arc::clone(&self.shared), self.known_now.subscribe());
         self.spawn(Work::Compare, async move {
@@ -274,6 +289,7 @@ impl Allocations {
         match work {
             Work::Watch => self.watch(registration, AFTER_A_PANIC),
             Work::Wishes => self.see_to_wishes(AFTER_A_PANIC),
+            Work::Versions => self.keep_versions(AFTER_A_PANIC),
             Work::Compare => self.compare(AFTER_A_PANIC),
             Work::Collect(alloc) => {
                 tracing::warn!(alloc.id = %alloc, "what is left of it stays until the agent's next start");
@@ -311,6 +327,7 @@ impl Allocations {
         match message {
             Message::Listed(listed) => {
                 self.wishes.send_replace(Some(listed.wishes.clone()));
+                self.earlier.send_replace(Some(listed.earlier.clone()));
                 self.listed = Some(listed);
             }
             Message::Accepted(accepted) => {

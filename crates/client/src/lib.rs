@@ -26,6 +26,7 @@ mod runner;
 mod shared;
 #[cfg(test)]
 mod testing;
+mod versions;
 mod wishes;
 
 pub use asked::{AskError, MeasuredTask};

@@ -303,6 +303,21 @@ async fn what_a_server_wishes_for_is_brought_answered_and_let_go() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn drivers_are_told_what_can_be_gone_back_to_until_they_take_it() {
+    let world = World::new();
+    let alloc = allocation(1, vec![task("web")]);
+    world.driver.be_deaf_to_wishes(true);
+    let client = world.start().await;
+    world.server.registered(1).await;
+    world.server.can_go_back_to(&[&alloc]);
+    world.driver.be_deaf_to_wishes(false);
+    world.driver.called("keep versions shop@default v0").await;
+    world.server.can_go_back_to(&[]);
+    world.driver.called("keep versions").await;
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wish_that_ends_is_called_off_without_an_answer() {
     let world = World::new();
     let slow = allocation(1, vec![task("web")]);

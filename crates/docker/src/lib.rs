@@ -20,7 +20,7 @@ pub use driver::{DockerDriver, DriverSetup, FirstLook};
 pub use error::{LedgerError, LockError};
 pub use image::BadArchive;
 pub use options::{
-    AllowedModes, AuthOptions, DanglingOptions, GcOptions, LoggingOptions, Options, PullChoice, VolumeOptions,
+    AllowedModes, AuthOptions, DanglingOptions, Foreign, GcOptions, LoggingOptions, Options, PullChoice, VolumeOptions,
 };
 pub use reference::{AGENT_OPTIONS, OptionRow, TASK_OPTIONS, reference};
 pub use task::{BadTask, BadTaskConfig, TaskConfig, TaskDevice, TaskLogging, TaskMount};

@@ -27,8 +27,9 @@ pub use images::{
     PinReport, Provenance, Pulled,
 };
 pub use request::{
-    AcceptRequest, AcceptedTask, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles, NodeIdentity, PrefetchId,
-    PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle, TaskId,
+    AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles,
+    NodeIdentity, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle,
+    TaskId,
 };
 pub use usage::{CpuUsage, MemoryUsage, TaskUsage};
 
@@ -103,6 +104,12 @@ pub trait Driver: Send + Sync {
     /// [`Driver::keep_prefetched`] names. Returns when it is here, or cannot be had. Dropping the future calls it off; what
     /// was brought stays until it is let go.
     async fn prefetch(&self, _request: PrefetchRequest) -> Result<(), DriverError> {
+        Ok(())
+    }
+
+    /// All versions that jobs with an allocation here may go back to; of none else is anything kept for that. Told at each
+    /// change, and again until it is taken.
+    async fn keep_versions(&self, _earlier: Vec<EarlierVersion>) -> Result<(), DriverError> {
         Ok(())
     }
 

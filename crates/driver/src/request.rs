@@ -57,6 +57,17 @@ pub struct PrefetchId {
     pub task: String,
 }
 
+/// A stable version of a job that a newer one follows, with what its tasks of one driver need.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EarlierVersion {
+    pub job: JobKey,
+    pub version: u64,
+    /// How many newer versions have become stable.
+    pub newer_stable: usize,
+    /// The `config` of each task, as it stands in the job.
+    pub configs: Vec<serde_json::Value>,
+}
+
 /// What a task will need is to be here before it is placed.
 #[derive(Debug, Clone)]
 pub struct PrefetchRequest {

@@ -11,6 +11,9 @@ pub struct NameRecord {
     pub binding: Option<Binding>,
     /// A pull or load of ours that is under way, or may still bring something late.
     pub intent: Option<Intent>,
+    /// Others brought it, and it is in line for removal all the same because `gc.foreign` says so: idle, or being removed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreign: bool,
     /// How often the name was granted.
     pub uses: u64,
     /// The last grant or the last end of a need.

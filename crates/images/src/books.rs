@@ -3,7 +3,12 @@ use std::mem;
 
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 
-use crate::{Binding, ContentRecord, ContentState, Entry, Handover, Hold, NameRecord, Owner, Pause, Pin, Record};
+use crate::{
+    Binding, ContentRecord, ContentState, Entry, Handover, Hold, NameRecord, Owner, Pause, Pin, Record, Story,
+};
+
+/// The stories of so many images that are gone are kept: about 200 KiB.
+pub(crate) const STORIES_MAX: usize = 512;
 
 /// Everything that outlives the agent, and what of it has changed since the last step.
 ///
@@ -18,6 +23,7 @@ pub(crate) struct Books {
     contents: BTreeMap<ContentId, ContentRecord>,
     pins: BTreeMap<String, Pin>,
     pause: Option<Pause>,
+    stories: BTreeMap<ImageRef, Story>,
     changed: BTreeSet<Key>,
 }
 
@@ -29,6 +35,7 @@ enum Key {
     Content(ContentId),
     Pin(String),
     Pause,
+    Story(ImageRef),
 }
 
 impl Books {
@@ -47,6 +54,7 @@ impl Books {
                 }
                 Entry::Pin(pin) => books.put_pin(pin),
                 Entry::Pause(pause) => books.pause = Some(pause),
+                Entry::Story(story) => _ = books.stories.insert(story.name.clone(), story),
             }
         }
         books.changed.clear();
@@ -70,6 +78,7 @@ impl Books {
             Key::Name(name) => (Entry::name_key(&name), self.names.get(&name).cloned().map(Entry::Name)),
             Key::Content(id) => (Entry::content_key(id), self.contents.get(&id).cloned().map(Entry::Content)),
             Key::Pin(pattern) => (Entry::pin_key(&pattern), self.pins.get(&pattern).cloned().map(Entry::Pin)),
+            Key::Story(name) => (Entry::story_key(&name), self.stories.get(&name).cloned().map(Entry::Story)),
             Key::Pause => (Entry::PAUSE_KEY.to_owned(), self.pause.clone().map(Entry::Pause)),
         };
         Record { key, entry }
@@ -85,7 +94,8 @@ impl Books {
         let contents = self.contents.values().cloned().map(Entry::Content);
         let pins = self.pins.values().cloned().map(Entry::Pin);
         let pause = self.pause.clone().map(Entry::Pause);
-        holds.chain(handovers).chain(names).chain(contents).chain(pins).chain(pause).collect()
+        let stories = self.stories.values().cloned().map(Entry::Story);
+        holds.chain(handovers).chain(names).chain(contents).chain(pins).chain(pause).chain(stories).collect()
     }
 
     // Holds.
@@ -199,10 +209,12 @@ impl Books {
             name: name.clone(),
             binding: None,
             intent: None,
+            foreign: false,
             uses: 0,
             last_used_at: None,
         });
         change(record);
+        record.foreign &= record.binding.is_some_and(|binding| binding.idle_since().is_some());
         if record.binding.is_none() && record.intent.is_none() {
             self.names.remove(name);
         }
@@ -211,6 +223,16 @@ impl Books {
 
     pub(crate) fn bind(&mut self, name: &ImageRef, binding: Option<Binding>) {
         self.change_name(name, |record| record.binding = binding);
+    }
+
+    /// Whether others brought the name, and it is in line for removal because the settings say so.
+    pub(crate) fn is_lent(&self, name: &ImageRef) -> bool {
+        self.names.get(name).is_some_and(|record| record.foreign)
+    }
+
+    /// Whether a pull or load of ours made the name point where it does.
+    pub(crate) fn is_obtained(&self, name: &ImageRef) -> bool {
+        self.names.get(name).is_some_and(|record| !record.foreign && record.binding.is_some_and(|it| it.is_obtained()))
     }
 
     // Contents.
@@ -267,6 +289,29 @@ impl Books {
         if self.pins.remove(pattern).is_some() {
             self.changed.insert(Key::Pin(pattern.to_owned()));
         }
+    }
+
+    // Stories.
+
+    pub(crate) fn story(&self, name: &ImageRef) -> Option<&Story> {
+        self.stories.get(name)
+    }
+
+    pub(crate) fn stories(&self) -> impl Iterator<Item = &Story> {
+        self.stories.values()
+    }
+
+    /// In place of an earlier one of the name; the oldest of too many goes.
+    pub(crate) fn put_story(&mut self, story: Story) {
+        if self.stories.len() >= STORIES_MAX
+            && !self.stories.contains_key(&story.name)
+            && let Some(oldest) = self.stories.values().min_by_key(|story| story.at).map(|story| story.name.clone())
+        {
+            self.stories.remove(&oldest);
+            self.changed.insert(Key::Story(oldest));
+        }
+        self.changed.insert(Key::Story(story.name.clone()));
+        self.stories.insert(story.name.clone(), story);
     }
 
     // The pause.

@@ -53,6 +53,9 @@ pub enum Event {
     Wished { owner: Owner, name: ImageRef, expires_at: Timestamp },
     /// All owners of such holds that somebody still wishes for: what others of them hold is given back.
     StillWished { owners: Vec<Owner> },
+    /// All versions that jobs may go back to, with their images: what is here of them is kept, now and when it comes; holds
+    /// of others are given back. Repeating it changes nothing.
+    VersionsKept { needs: Vec<Need> },
     /// All names that the agent's own settings need from now on: the infra image, when there is one. A name that is not
     /// among them any more is kept until the last network on it is gone. Repeating it changes nothing.
     AgentNeeds { names: Vec<ImageRef> },

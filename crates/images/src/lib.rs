@@ -24,6 +24,7 @@ mod policy;
 mod record;
 mod row;
 mod status;
+mod story;
 mod view;
 
 pub use action::{Action, Refusal, Step};
@@ -41,7 +42,8 @@ pub use keeper::{Breach, Invariant, Keeper};
 pub use look::{ContainerSeen, ImageSeen, Seen};
 pub use notice::{Level, Notice, RemovalOutcome};
 pub use owner::Owner;
-pub use policy::Policy;
+pub use policy::{Foreign, Policy};
 pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
 pub use row::{ROWS_OF_LATER_FEATURES, Row, RowCounts};
 pub use status::{Explanation, ImageStatus, LastFailure, Provenance, StateWord};
+pub use story::{End, Story};

@@ -27,6 +27,8 @@ pub enum Notice {
     ArrivedLate { name: ImageRef, content: ContentId, due_at: Timestamp },
     /// Nothing needs it any more.
     Idle { name: ImageRef, content: ContentId, due_at: Timestamp },
+    /// Nothing needs a name that others brought, and the settings have it removed.
+    ForeignIdle { name: ImageRef, content: ContentId, due_at: Timestamp },
     /// A removal has its outcome.
     Removal { name: ImageRef, content: ContentId, why: RemovalReason, outcome: RemovalOutcome },
     /// A name of ours points at other content now, or was pulled, loaded or tagged by others: it is theirs from now on.
@@ -96,6 +98,7 @@ impl Notice {
             | Self::RemovedByOthers { .. }
             | Self::MovedByOthers { .. }
             | Self::Adopted { .. }
+            | Self::ForeignIdle { .. }
             | Self::Paused(_)
             | Self::Resumed { .. } => Level::Info,
             Self::Removal { outcome, .. } => match outcome {
@@ -118,6 +121,7 @@ impl Notice {
             | Self::Obtained { name, .. }
             | Self::ArrivedLate { name, .. }
             | Self::Idle { name, .. }
+            | Self::ForeignIdle { name, .. }
             | Self::Removal { name, .. }
             | Self::MovedByOthers { name, .. }
             | Self::RemovedByOthers { name, .. }
@@ -164,6 +168,9 @@ impl fmt::Display for Notice {
                 name.familiar(),
                 content.short()
             ),
+            Self::ForeignIdle { name, .. } => {
+                write!(f, "nothing needs {}, which others brought: gc.foreign has it removed", name.familiar())
+            }
             Self::Idle { name, .. } => write!(f, "nothing needs {} any more", name.familiar()),
             Self::Removal { name, content, outcome, .. } => {
                 write!(f, "{} ({}): {outcome}", name.familiar(), content.short())

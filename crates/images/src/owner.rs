@@ -1,6 +1,6 @@
 use std::fmt;
 
-use longshore_model::{AllocId, JobKey, Timestamp};
+use longshore_model::{AllocId, JobKey};
 use serde::{Deserialize, Serialize};
 
 /// Whoever needs an image. A hold belongs to its owner, not to an attempt of it (K3).
@@ -19,8 +19,8 @@ pub enum Owner {
     KeptVersion { job: JobKey, version: u64 },
     /// A pattern that a person asked to keep.
     Pin { pattern: String },
-    /// A person who asked for a name, at a time: until the hold expires.
-    Asked { name: String, at: Timestamp },
+    /// People who asked for a name, however often: until the hold expires.
+    Asked { name: String },
 }
 
 impl Owner {
@@ -63,7 +63,7 @@ impl fmt::Display for Owner {
             Self::Prefetch { job, version, group, task } => write!(f, "prefetch {job} v{version} {group}/{task}"),
             Self::KeptVersion { job, version } => write!(f, "kept version {job} v{version}"),
             Self::Pin { pattern } => write!(f, "pin {pattern}"),
-            Self::Asked { name, at } => write!(f, "pull {name} {}", at.as_nanoseconds()),
+            Self::Asked { name } => write!(f, "pull {name}"),
         }
     }
 }

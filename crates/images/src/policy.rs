@@ -12,13 +12,33 @@ pub struct Policy {
     pub image_delay: GoDuration,
     /// `gc.keep`: names that are never removed, matched against the full and the familiar form.
     pub keep: Vec<Glob>,
+    /// `gc.foreign`: what becomes of names that others brought.
+    pub foreign: Foreign,
     /// Another agent keeps the images of this engine: whatever is brought is not ours to remove.
     pub kept_by_others: bool,
 }
 
+/// What becomes of names that others brought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Foreign {
+    /// They are left alone.
+    #[default]
+    Keep,
+    /// They go like ours, when nothing needs any name of their content and no container uses it. Content that others left
+    /// without a name stays.
+    Collect,
+}
+
 impl Default for Policy {
     fn default() -> Self {
-        Self { image: true, image_delay: GoDuration::minutes(3), keep: Vec::new(), kept_by_others: false }
+        Self {
+            image: true,
+            image_delay: GoDuration::minutes(3),
+            keep: Vec::new(),
+            foreign: Foreign::Keep,
+            kept_by_others: false,
+        }
     }
 }
 
@@ -26,6 +46,11 @@ impl Policy {
     /// The pattern of `keep` that a name matches.
     pub fn kept_by(&self, name: &ImageRef) -> Option<&Glob> {
         self.keep.iter().find(|glob| matches_name(glob, name))
+    }
+
+    /// Whether names that others brought are removed when nothing needs them.
+    pub(crate) fn collects_foreign(&self) -> bool {
+        self.foreign == Foreign::Collect && !self.kept_by_others
     }
 
     /// The delay without a sign: a negative one means at once, as in Nomad.

@@ -1,7 +1,7 @@
 use longshore_model::{AllocId, ContentId, ImageRef};
 use serde::{Deserialize, Serialize};
 
-use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pause, Pin};
+use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pause, Pin, Story};
 
 /// The format of entries as they are stored; goes up when an older reader could misread them.
 pub const RECORD_FORMAT: u32 = 1;
@@ -25,6 +25,7 @@ pub enum Entry {
     Content(ContentRecord),
     Pin(Pin),
     Pause(Pause),
+    Story(Story),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,8 +60,13 @@ impl Entry {
             Self::Name(record) => Self::name_key(&record.name),
             Self::Content(record) => Self::content_key(record.id),
             Self::Pin(pin) => Self::pin_key(&pin.pattern),
+            Self::Story(story) => Self::story_key(&story.name),
             Self::Pause(_) => Self::PAUSE_KEY.to_owned(),
         }
+    }
+
+    pub(crate) fn story_key(name: &ImageRef) -> String {
+        format!("story {}", name.full())
     }
 
     /// There is one pause at most.

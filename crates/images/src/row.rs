@@ -91,6 +91,14 @@ pub enum Row {
     AgentNeedOver,
     /// Foreign → ours: a person takes it back.
     Adopted,
+    /// Idle → held: a version that can be gone back to needs it.
+    VersionKept,
+    /// Given back: so many newer versions are stable, or the job is gone.
+    VersionOver,
+    /// Foreign → idle: nothing needs it, and the settings have it removed.
+    ForeignIdle,
+    /// Back: something needs it, or the settings leave it alone again.
+    ForeignBack,
     /// A person pauses all removals.
     Paused,
     /// The pause ends by itself.
@@ -104,7 +112,6 @@ pub enum Row {
 /// Rows of the life cycle that belong to features which this build does not have: each with the feature.
 pub const ROWS_OF_LATER_FEATURES: &[(&str, &str)] = &[
     ("Idle, pressure or age: Removing", "space marks and ages"),
-    ("Idle, kept version: Held", "keep_versions"),
     ("crash 13, migrate formats, swap engines", "a second ledger format"),
     ("a mirror's name, with the job's own name tagged on", "mirrors"),
 ];
@@ -155,6 +162,10 @@ impl Row {
         Self::AgentNeeds,
         Self::AgentNeedOver,
         Self::Adopted,
+        Self::VersionKept,
+        Self::VersionOver,
+        Self::ForeignIdle,
+        Self::ForeignBack,
         Self::Paused,
         Self::PauseOver,
         Self::HandoverLingers,

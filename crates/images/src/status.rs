@@ -3,7 +3,7 @@ use std::fmt;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{FetchFailure, Hold, Owner, Pause, Policy};
+use crate::{FetchFailure, Hold, Owner, Pause, Policy, Story};
 
 /// What people are told about one name, or about content that has none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,8 @@ pub struct Explanation {
     pub goes_with: Option<ImageRef>,
     /// Start attempts that wait for it now.
     pub waiters: Vec<Owner>,
+    /// How it went the last time, when it did.
+    pub last_story: Option<Story>,
     /// The pause of removals that holds.
     pub paused: Option<Pause>,
     /// Whether anything may be removed at all: the engine answers, and has been compared with the allocations.

@@ -40,6 +40,16 @@ pub struct NodeAllocations {
     pub allocations: Vec<Arc<Allocation>>,
     /// All that is wished: what is not listed any more is over.
     pub wishes: Vec<WishedImages>,
+    /// All versions that jobs with an allocation here may go back to.
+    pub earlier: Vec<EarlierVersion>,
+}
+
+/// A stable version of a job that a newer one follows: what it needs may be wanted again.
+#[derive(Debug, Clone)]
+pub struct EarlierVersion {
+    pub job: Arc<Job>,
+    /// How many newer versions have become stable. None while an update away from it is under way, or has failed.
+    pub newer_stable: usize,
 }
 
 /// The images of a group's tasks, wished for before an allocation of it is placed here (K8).

@@ -4,6 +4,8 @@ plugin "docker" {
   config {
     gc {
       image_dellay = "1h"
+      foreign = "remove"
+      keep_versions = 9
       dangling_containers { creation_grace = "1s" }
     }
     volume { enabled = true }

@@ -42,6 +42,8 @@ plugin "docker" {
       image_delay = "1h"
       container   = false
       keep        = ["*/base:*"]
+      foreign     = "collect"
+      keep_versions = 2
       dangling_containers {
         enabled        = false
         dry_run        = true

@@ -9,7 +9,9 @@ use longshore_driver::{
     AcceptRequest, Capabilities, Driver, DriverError, ExitResult, Fingerprint, KnownAllocation, PrefetchId,
     PrefetchRequest, Recovered, StartRequest, Started, TaskHandle,
 };
-use longshore_link::{AllocationReport, HeartbeatOrder, LinkError, NodeAllocations, ServerLink, WishedImages};
+use longshore_link::{
+    AllocationReport, EarlierVersion, HeartbeatOrder, LinkError, NodeAllocations, ServerLink, WishedImages,
+};
 use longshore_model::{
     AllocId, Allocation, DeploymentId, Job, JobType, LogIndex, Node, NodeId, Resources, RestartPolicy, Task, TaskGroup,
     Timestamp, WishAnswer, WishReport,
@@ -66,6 +68,7 @@ struct ServerState {
     index: u64,
     allocations: Vec<Arc<Allocation>>,
     wishes: Vec<WishedImages>,
+    earlier: Vec<EarlierVersion>,
     answers: Vec<WishReport>,
     reports: BTreeMap<AllocId, AllocationReport>,
     known: bool,
@@ -96,6 +99,15 @@ impl ScriptedServer {
     /// From now on the node is wished to have the images of these allocations' groups.
     pub(crate) fn wish(&self, allocations: &[&Allocation]) {
         self.wish_since(7, allocations);
+    }
+
+    /// From now on these allocations' versions can be gone back to.
+    pub(crate) fn can_go_back_to(&self, allocations: &[&Allocation]) {
+        let mut state = self.state();
+        state.index += 1;
+        let earlier = |alloc: &&Allocation| EarlierVersion { job: Arc::clone(&alloc.job_spec), newer_stable: 1 };
+        state.earlier = allocations.iter().map(earlier).collect();
+        self.changed.notify_waiters();
     }
 
     pub(crate) fn wish_since(&self, seconds: i64, allocations: &[&Allocation]) {
@@ -201,7 +213,8 @@ impl ServerLink for ScriptedServer {
                         }
                     }
                     let wishes = state.wishes.clone();
-                    return Ok(NodeAllocations { index: LogIndex(state.index), allocations, wishes });
+                    let earlier = state.earlier.clone();
+                    return Ok(NodeAllocations { index: LogIndex(state.index), allocations, wishes, earlier });
                 }
             }
             changed.await;
@@ -237,6 +250,8 @@ struct DriverState {
     deaf_to_wishes: bool,
     /// How much it was last told to keep of what was wished for.
     prefetched: usize,
+    /// Which versions it was last told to keep.
+    versions: Vec<String>,
     /// What the last comparison was told.
     compared: Option<Vec<String>>,
 }
@@ -406,6 +421,19 @@ impl Driver for ScriptedDriver {
             Some(_) => Err(DriverError::retry("engine is cold")),
             None => Ok(()),
         }
+    }
+
+    async fn keep_versions(&self, earlier: Vec<longshore_driver::EarlierVersion>) -> Result<(), DriverError> {
+        let mut state = self.state();
+        if state.deaf_to_wishes {
+            return Err(DriverError::retry("the books are not open"));
+        }
+        let words: Vec<_> = earlier.iter().map(|it| format!(" {} v{}", it.job, it.version)).collect();
+        if state.versions != words {
+            state.calls.push(format!("keep versions{}", words.concat()));
+            state.versions = words;
+        }
+        Ok(())
     }
 
     async fn keep_prefetched(&self, wished: Vec<PrefetchId>) -> Result<(), DriverError> {

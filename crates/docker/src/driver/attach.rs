@@ -172,7 +172,13 @@ fn books_of_one_who_looks_on(shared: &Shared) -> Result<KeepingBooks, LedgerErro
 
 fn policy(shared: &Shared, kept_by_others: bool) -> Policy {
     let gc = &shared.options.gc;
-    Policy { image: gc.image && !kept_by_others, image_delay: gc.image_delay, keep: gc.keep.clone(), kept_by_others }
+    Policy {
+        image: gc.image && !kept_by_others,
+        image_delay: gc.image_delay,
+        keep: gc.keep.clone(),
+        foreign: gc.foreign,
+        kept_by_others,
+    }
 }
 
 fn start_keeping(shared: &Shared, books: KeepingBooks) -> std::io::Result<Keeping> {

@@ -15,12 +15,15 @@ mod lines;
 mod near;
 mod persons;
 mod prefetch;
+mod pull;
 mod pumps;
 mod reports;
 mod run;
 mod shared;
 mod start;
+mod story;
 mod usage;
+mod versions;
 mod wishes;
 
 use std::collections::BTreeSet;
@@ -28,8 +31,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, ExecRequest, ExitResult, Fingerprint, Images, KnownAllocation,
-    PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
+    AcceptRequest, Capabilities, Driver, DriverError, EarlierVersion, ExecRequest, ExitResult, Fingerprint, Images,
+    KnownAllocation, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
 };
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
@@ -243,6 +246,10 @@ impl Driver for DockerDriver {
 
     async fn keep_prefetched(&self, wished: Vec<PrefetchId>) -> Result<(), DriverError> {
         prefetch::keep(&self.shared, wished).await
+    }
+
+    async fn keep_versions(&self, earlier: Vec<EarlierVersion>) -> Result<(), DriverError> {
+        versions::keep(&self.shared, earlier).await
     }
 
     fn images(&self) -> Option<&dyn Images> {

@@ -11,7 +11,7 @@ use longshore_values::GoDuration;
 
 use super::near::{by_id_start, near};
 use super::shared::Books;
-use super::{DockerDriver, persons, wishes};
+use super::{DockerDriver, persons, pull, story, wishes};
 use crate::image::{Bytes, Status, now};
 
 #[async_trait]
@@ -28,18 +28,19 @@ impl Images for DockerDriver {
         let status = self.status().await?;
         let at = now();
         if wanted.id().is_none() {
-            let explained = self.shared.keeping_now()?.explain(wanted.clone()).await;
-            let explained = explained.map_err(|error| DriverError::cancelled(error.to_string()))?;
-            if let Some(explained) = explained {
-                let mut lines = lines(&explained.status, &status, at);
-                lines.extend(further_lines(&explained, at));
-                return Ok(Explained::Known(ImageExplanation { report: report(&explained.status, &status), lines }));
+            if let Some(explained) = self.explain_name(&wanted).await? {
+                return Ok(Explained::Known(explanation(&explained, &status, at)));
             }
         }
         // An id says more about content without a name than about any of its names.
         let id = wanted.id().or_else(|| by_id_start(name, &status.images));
         let nameless = || status.images.iter().find(|image| image.name.is_none() && image.content == id);
         let found = id.and_then(|_| nameless().or_else(|| status.images.iter().find(|image| image.content == id)));
+        if found.is_none()
+            && let Some(gone) = self.explain_name(&wanted).await?
+        {
+            return Ok(Explained::Known(explanation(&gone, &status, at)));
+        }
         Ok(match found {
             Some(image) => {
                 Explained::Known(ImageExplanation { report: report(image, &status), lines: lines(image, &status, at) })
@@ -84,7 +85,7 @@ impl Images for DockerDriver {
     }
 
     async fn pull(&self, name: &str, fresh: bool) -> Result<Pulled, DriverError> {
-        wishes::pull(&self.shared, name, fresh).await
+        pull::pull(&self.shared, name, fresh).await
     }
 
     async fn keeper_note(&self) -> Option<String> {
@@ -96,10 +97,24 @@ impl Images for DockerDriver {
 }
 
 impl DockerDriver {
+    async fn explain_name(&self, name: &ImageRef) -> Result<Option<Explanation>, DriverError> {
+        let explained = self.shared.keeping_now()?.explain(name.clone()).await;
+        explained.map_err(|error| DriverError::cancelled(error.to_string()))
+    }
+
     async fn status(&self) -> Result<Status, DriverError> {
         let keeping = self.shared.keeping_now()?;
         keeping.status().await.map_err(|error| DriverError::cancelled(error.to_string()))
     }
+}
+
+fn explanation(explained: &Explanation, status: &Status, at: Timestamp) -> ImageExplanation {
+    let mut lines = lines(&explained.status, status, at);
+    if let Some(gone) = explained.last_story.as_ref().filter(|_| explained.status.content.is_none()) {
+        lines.splice(1..1, story::lines(gone, at));
+    }
+    lines.extend(further_lines(explained, at));
+    ImageExplanation { report: report(&explained.status, status), lines }
 }
 
 fn report(image: &ImageStatus, status: &Status) -> ImageReport {
@@ -151,7 +166,7 @@ fn holder(owner: &Owner) -> ImageHolder {
         }
         Owner::KeptVersion { job, version } => ("kept version", format!("{job} v{version}"), String::new()),
         Owner::Pin { pattern } => ("pin", pattern.clone(), String::new()),
-        Owner::Asked { name, .. } => ("pull", name.clone(), String::new()),
+        Owner::Asked { name } => ("pull", name.clone(), String::new()),
     };
     ImageHolder { kind: kind.to_owned(), id, task }
 }
@@ -174,6 +189,9 @@ fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
     }
     lines.push(match image.provenance {
         KeptProvenance::Obtained => "Longshore brought it.".to_owned(),
+        KeptProvenance::Foreign if image.idle_since.is_some() => {
+            "Others brought it; gc.foreign = \"collect\" has it removed all the same.".to_owned()
+        }
         KeptProvenance::Foreign => "Others brought it, so Longshore does not remove it.".to_owned(),
         KeptProvenance::Absent => "It is not on this engine now.".to_owned(),
     });
@@ -230,6 +248,6 @@ fn further_lines(explained: &Explanation, now: Timestamp) -> Vec<String> {
     lines
 }
 
-fn whole_seconds(span: GoDuration) -> GoDuration {
+pub(super) fn whole_seconds(span: GoDuration) -> GoDuration {
     GoDuration::seconds(span.as_nanoseconds() / 1_000_000_000)
 }

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::attempts::Attempts;
+use super::pull::Turns;
 use super::pumps::Pumps;
 use crate::image::{EngineState, Keeping};
 use crate::options::Options;
@@ -48,6 +49,7 @@ pub(crate) struct Shared {
     strangers: Mutex<BTreeSet<AllocId>>,
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
+    pub(crate) pulls_by_people: Turns,
     /// Commands that people run in tasks.
     pub(crate) execs: TaskTracker,
     /// What the last fingerprint was made from.
@@ -106,6 +108,7 @@ impl Shared {
             node: setup.node,
             pumps: Pumps::new(setup.state_folder.join("log-cursors")),
             attempts: Attempts::default(),
+            pulls_by_people: Turns::default(),
             execs: TaskTracker::new(),
             state_folder: setup.state_folder,
             lock_folder: setup.lock_folder,

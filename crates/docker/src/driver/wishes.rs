@@ -1,26 +1,21 @@
-//! What people ask of the keeper: that an image comes, that it stays, or that what nobody needs goes now.
+//! What people ask of the keeper: that an image stays, or that what nobody needs goes now.
 
 use std::time::{Duration, Instant};
 
-use longshore_driver::{Collected, DriverError, EventSink, PinReport, Pulled, Reason};
-use longshore_images::{Event, ImageStatus, Owner, Pin, Provenance, StateWord};
+use longshore_driver::{Collected, DriverError, PinReport, Reason};
+use longshore_images::{Event, ImageStatus, Pin, Provenance, StateWord};
 use longshore_model::{ContentId, ImageRef};
-use longshore_values::GoDuration;
 
-use super::ask::{Asker, allowed_image};
 use super::ended;
 use super::reports::shown_name;
 use super::shared::{Books, Shared};
 use crate::image::{Keeping, now};
-use crate::task::TaskConfig;
 
 const PATTERN_BYTES_MAX: usize = 1024;
 const WHO_BYTES_MAX: usize = 256;
 /// How long a person waits to see what becomes of a collection.
 const COLLECT_MAX: Duration = Duration::from_secs(10);
 const COLLECT_POLL: Duration = Duration::from_millis(50);
-/// For how long an image that a person asked for is kept.
-const PULLED_STAYS: GoDuration = GoDuration::hours(1);
 
 /// The keeper, if it keeps.
 pub(super) fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
@@ -86,51 +81,15 @@ pub(crate) async fn collect(shared: &Shared, dry_run: bool) -> Result<Vec<Collec
     }
 }
 
-/// Ours, and nothing needs it.
+/// Ours, or to be removed like ours, and nothing needs it.
 fn is_idle(image: &ImageStatus) -> bool {
-    let state = matches!(image.state, StateWord::Idle | StateWord::Nameless);
-    state && image.provenance == Provenance::Obtained && image.idle_since.is_some()
+    let nameless = image.state == StateWord::Nameless && image.provenance == Provenance::Obtained;
+    (nameless || image.state == StateWord::Idle) && image.idle_since.is_some()
 }
 
 fn is_going(image: &ImageStatus) -> bool {
     let removing = matches!(image.state, StateWord::Removing | StateWord::Unsure);
     image.retry_at.is_none() && (removing || is_idle(image))
-}
-
-/// Brings an image and holds it for a while.
-pub(crate) async fn pull(shared: &Shared, written: &str, fresh: bool) -> Result<Pulled, DriverError> {
-    let keeping = keeper(shared)?;
-    let config = TaskConfig { image: written.trim().to_owned(), force_pull: fresh, ..TaskConfig::default() };
-    let (name, at) = (allowed_image(&config, &shared.options)?, now());
-    let owner = Owner::Asked { name: name.familiar().to_owned(), at };
-    let kept_until = at.plus(PULLED_STAYS);
-    let mut unanswered = Unanswered { keeping: &keeping, owner: Some(owner.clone()) };
-    keeping.record(Event::Wished { owner: owner.clone(), name, expires_at: kept_until }).await.map_err(ended)?;
-    let events = EventSink::new(|_| {});
-    let asker = Asker::of_wish(shared, owner, &config, &events).await?;
-    let grant = asker.grant().await?;
-    unanswered.owner = None;
-    Ok(Pulled {
-        name: asker.name.familiar().to_owned(),
-        content_id: grant.content.to_string(),
-        size_bytes: grant.size_bytes,
-        message: asker.ready_text(&grant),
-        kept_until,
-    })
-}
-
-/// Gives the hold back, unless the image came.
-struct Unanswered<'a> {
-    keeping: &'a Keeping,
-    owner: Option<Owner>,
-}
-
-impl Drop for Unanswered<'_> {
-    fn drop(&mut self) {
-        if let Some(owner) = self.owner.take() {
-            self.keeping.tell(Event::Ended { owner, at: now() });
-        }
-    }
 }
 
 /// A pattern as it is kept: one without `*` is a name, in full.

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use longshore_crashpoint::crash_point;
 use longshore_engine::{Class, DeleteOptions, Engine};
 use longshore_images::{
-    Action, Entry, Event, FetchFailure, FetchId, Keeper, LookId, Owner, Record, RemovalAnswer, Step, TagAnswer, Want,
+    Action, Entry, Event, FetchFailure, FetchId, Keeper, LookId, Need, Owner, Record, RemovalAnswer, Step, TagAnswer,
+    Want,
 };
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use longshore_values::with_causes;
@@ -266,6 +267,13 @@ impl Actor {
             Entry::Hold(hold) if hold.owner == Owner::Agent => Some(hold.name.clone()),
             _ => None,
         });
+        let of_versions = carried.iter().filter_map(|entry| match entry {
+            Entry::Hold(hold) if matches!(hold.owner, Owner::KeptVersion { .. }) => {
+                Some(Need { owner: hold.owner.clone(), name: hold.name.clone() })
+            }
+            _ => None,
+        });
+        let versions_kept = Event::VersionsKept { needs: of_versions.collect() };
         let agent_needs = Event::AgentNeeds { names: of_agent.collect() };
         let restored = Event::Restored { live: live.collect(), ended: Vec::new() };
         let records: Vec<Record> =
@@ -279,6 +287,7 @@ impl Actor {
         self.keeper = Keeper::restore(books.policy, entries, now());
         self.take(restored, None);
         self.take(agent_needs, None);
+        self.take(versions_kept, None);
         if self.engine_up {
             self.take(Event::EngineBack, None);
         }

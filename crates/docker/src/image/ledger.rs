@@ -92,7 +92,7 @@ impl Ledger {
         let rows = statement
             .query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?)))
             .map_err(|source| self.unreadable(source))?;
-        let mut entries = Vec::new();
+        let (mut entries, mut renamed) = (Vec::new(), Vec::new());
         for row in rows {
             let (key, text, checksum) = row.map_err(|source| self.unreadable(source))?;
             if checksum != checksum_of(&key, &text) {
@@ -100,12 +100,40 @@ impl Ledger {
             }
             let entry = Entry::from_text(&text).map_err(|source| LedgerError::Entry {
                 path: self.path.clone(),
-                key,
+                key: key.clone(),
                 source,
             })?;
-            entries.push(entry);
+            if key == entry.key() {
+                entries.push(entry);
+            } else {
+                renamed.push((key, entry));
+            }
+        }
+        if !renamed.is_empty() {
+            self.rename(&renamed, &mut entries)?;
         }
         Ok(entries)
+    }
+
+    /// What an earlier version kept under another key stands under this version's from now on: holds of people who asked for
+    /// the same name are one, the one that lasts longest.
+    fn rename(&self, renamed: &[(String, Entry)], entries: &mut Vec<Entry>) -> Result<(), LedgerError> {
+        let expires_at = |entry: &Entry| match entry {
+            Entry::Hold(hold) => hold.expires_at,
+            _ => None,
+        };
+        for (_, entry) in renamed {
+            match entries.iter_mut().find(|known| known.key() == entry.key()) {
+                Some(known) if expires_at(known) < expires_at(entry) => *known = entry.clone(),
+                Some(_) => {}
+                None => entries.push(entry.clone()),
+            }
+        }
+        let gone = renamed.iter().map(|(key, _)| Record { key: key.clone(), entry: None });
+        let moved = |entry: &&Entry| renamed.iter().any(|(_, it)| it.key() == entry.key());
+        let here = entries.iter().filter(moved).map(|entry| Record { key: entry.key(), entry: Some(entry.clone()) });
+        let records: Vec<Record> = gone.chain(here).collect();
+        write(&self.connection, &self.rows(&records)?).map_err(|source| self.unwritable(source))
     }
 
     /// Writes the records of one step, all or none.
@@ -140,19 +168,7 @@ impl Ledger {
     }
 
     fn write(&mut self, rows: &[(&str, Option<String>)]) -> Result<(), LedgerError> {
-        let write = |connection: &mut Connection| -> rusqlite::Result<()> {
-            let transaction = connection.transaction()?;
-            for (key, text) in rows {
-                match text {
-                    None => transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute(params![key])?,
-                    Some(text) => transaction
-                        .prepare_cached("INSERT OR REPLACE INTO entries (key, text, checksum) VALUES (?1, ?2, ?3)")?
-                        .execute(params![key, text, checksum_of(key, text)])?,
-                };
-            }
-            transaction.commit()
-        };
-        write(&mut self.connection).map_err(|source| LedgerError::Write { path: self.path.clone(), source })
+        write(&self.connection, rows).map_err(|source| self.unwritable(source))
     }
 
     fn unreadable(&self, source: rusqlite::Error) -> LedgerError {
@@ -162,6 +178,20 @@ impl Ledger {
     fn unwritable(&self, source: rusqlite::Error) -> LedgerError {
         LedgerError::Write { path: self.path.clone(), source }
     }
+}
+
+fn write(connection: &Connection, rows: &[(&str, Option<String>)]) -> rusqlite::Result<()> {
+    // Nobody begins one within another: a ledger is used by one thread.
+    let transaction = connection.unchecked_transaction()?;
+    for (key, text) in rows {
+        match text {
+            None => transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute(params![key])?,
+            Some(text) => transaction
+                .prepare_cached("INSERT OR REPLACE INTO entries (key, text, checksum) VALUES (?1, ?2, ?3)")?
+                .execute(params![key, text, checksum_of(key, text)])?,
+        };
+    }
+    transaction.commit()
 }
 
 impl LedgerError {
@@ -236,6 +266,26 @@ mod tests {
         drop(ledger);
         assert_eq!(Ledger::open(&path).unwrap().entries().unwrap(), [b]);
         assert_eq!(std::fs::metadata(path.with_extension("reserve")).unwrap().len(), 8 << 20);
+    }
+
+    #[test]
+    fn what_an_earlier_version_kept_for_each_question_is_one_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let asked = |expires_at: i64| {
+            let Entry::Hold(hold) = hold(1) else { panic!("a hold") };
+            let owner = Owner::Asked { name: "redis:7".to_owned() };
+            Entry::Hold(Hold { owner, expires_at: Some(Timestamp::from_seconds(expires_at)), ..hold })
+        };
+        let mut ledger = Ledger::open(&path).unwrap();
+        for (n, expires_at) in [30, 90, 60].into_iter().enumerate() {
+            let key = format!("hold pull redis:7 {n} docker.io/library/redis:7");
+            ledger.commit(&[Record { key, entry: Some(asked(expires_at)) }]).unwrap();
+        }
+        assert_eq!(ledger.entries().unwrap(), [asked(90)]);
+        ledger.commit(&[Record { key: asked(90).key(), entry: None }]).unwrap();
+        drop(ledger);
+        assert_eq!(Ledger::open(&path).unwrap().entries().unwrap(), []);
     }
 
     #[test]

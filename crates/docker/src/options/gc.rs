@@ -1,3 +1,4 @@
+use longshore_images::Foreign;
 use longshore_settings::Block;
 use longshore_values::{Glob, GoDuration};
 
@@ -15,6 +16,10 @@ pub struct GcOptions {
     pub dangling_containers: DanglingOptions,
     /// Names that are never removed.
     pub keep: Vec<Glob>,
+    /// What becomes of images that others brought.
+    pub foreign: Foreign,
+    /// So many earlier, stable versions of each job keep their images.
+    pub keep_versions: usize,
 }
 
 /// The removal of containers that carry our mark and that no allocation knows.
@@ -36,6 +41,8 @@ impl Default for GcOptions {
             container: true,
             dangling_containers: DanglingOptions::default(),
             keep: Vec::new(),
+            foreign: Foreign::Keep,
+            keep_versions: 0,
         }
     }
 }
@@ -46,6 +53,8 @@ impl Default for DanglingOptions {
     }
 }
 
+/// Servers know six versions of a job.
+const KEEP_VERSIONS_MAX: i64 = 5;
 const CREATION_GRACE_MIN: GoDuration = GoDuration::minutes(1);
 
 impl GcOptions {
@@ -57,7 +66,18 @@ impl GcOptions {
             container: block.take_bool_or("container", default.container),
             dangling_containers: block.take_block("dangling_containers", DanglingOptions::read),
             keep: block.take_strings_or("keep", &[]).into_iter().map(Glob::new).collect(),
+            foreign: block.take_parsed("foreign", foreign).unwrap_or(default.foreign),
+            keep_versions: usize::try_from(block.take_integer_or("keep_versions", 0, 0..=KEEP_VERSIONS_MAX))
+                .unwrap_or(default.keep_versions),
         }
+    }
+}
+
+fn foreign(word: &str) -> Result<Foreign, String> {
+    match word {
+        "keep" => Ok(Foreign::Keep),
+        "collect" => Ok(Foreign::Collect),
+        _ => Err(format!("takes one of keep, collect, not {word:?}")),
     }
 }
 

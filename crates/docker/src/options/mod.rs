@@ -13,6 +13,7 @@ use longshore_settings::{Block, Decoded, Origin, Tree};
 use longshore_values::{Glob, GoDuration};
 
 pub use gc::{DanglingOptions, GcOptions};
+pub use longshore_images::Foreign;
 pub use pull::PullChoice;
 
 /// The options of the driver on this node.
@@ -242,6 +243,9 @@ fn say_where_keys_belong(block: &mut Block<'_>) {
     for (key, place) in [
         ("image", "gc { image = … }"),
         ("image_delay", "gc { image_delay = … }"),
+        ("keep", "gc { keep = … }"),
+        ("foreign", "gc { foreign = … }"),
+        ("keep_versions", "gc { keep_versions = … }"),
         ("container", "gc { container = … }"),
         ("dangling_containers", "gc { dangling_containers { … } }"),
         ("period", "gc { dangling_containers { period = … } }"),

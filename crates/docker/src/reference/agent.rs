@@ -132,6 +132,18 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     row("gc.dangling_containers.period", "duration", "5m0s", "How often they are looked for."),
     row("gc.dangling_containers.creation_grace", "duration, at least 1m", "5m0s", "How old they must be."),
     row("gc.keep", "globs", "", "Names of images that are never removed. Longshore's own."),
+    row(
+        "gc.foreign",
+        "`keep`, `collect`",
+        "`keep`",
+        "Longshore's own: what becomes of images that others brought. With `collect` their names go as if Longshore had brought them, `image_delay` after they were first seen idle: when nothing needs any name of their content, no `keep` matches one and no container uses it. Content that others left without a name stays.",
+    ),
+    row(
+        "gc.keep_versions",
+        "number, 0 to 5",
+        "0",
+        "Longshore's own: so many earlier, stable versions of each job keep their images on nodes that have them, until the job is purged.",
+    ),
     row("volumes", "block", "", "What of the host tasks may mount."),
     row(
         "volumes.enabled",

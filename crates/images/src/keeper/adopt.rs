@@ -67,7 +67,7 @@ impl Keeper {
     }
 
     fn is_ours_at(&self, name: &ImageRef, at: ContentId) -> bool {
-        self.books.binding(name).is_some_and(|binding| binding.is_obtained() && binding.content() == at)
+        self.books.is_obtained(name) && self.books.binding(name).is_some_and(|binding| binding.content() == at)
     }
 
     /// A person takes back what matches a pattern. From now on it is as if we had brought it: judged in this same step.

@@ -501,7 +501,7 @@ impl Keeper {
 
     /// A pull or load of ours made the name point at this content.
     fn obtained(&mut self, name: &ImageRef, content: ContentId, intent: &Intent, taken: bool) {
-        let old_binding = self.books.binding(name);
+        let was_ours = self.books.is_obtained(name);
         let ours = !taken && !self.policy.kept_by_others && intent.before != Before::Unknown;
         let why = match (taken, self.policy.kept_by_others) {
             (true, _) => ForeignReason::TakenOver,
@@ -515,13 +515,14 @@ impl Keeper {
         };
         self.books.change_name(name, |record| {
             record.intent = None;
+            record.foreign = false;
             record.binding = Some(binding);
         });
         if ours {
             self.record_content(name, content, intent);
         }
         if let Before::At(left) = intent.before {
-            self.left_behind(name, left, content, old_binding.is_some_and(|binding| binding.is_obtained()));
+            self.left_behind(name, left, content, was_ours);
         }
     }
 
@@ -586,7 +587,7 @@ impl Keeper {
             fetch.arrived = true;
         }
         let binding = self.books.binding(name);
-        if binding.is_none_or(|binding| !binding.is_obtained()) {
+        if !self.books.is_obtained(name) {
             self.row(Row::WantedForeign);
         }
         if let Some(hold) = self.books.hold(owner, name) {

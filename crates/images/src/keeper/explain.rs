@@ -40,11 +40,13 @@ impl Keeper {
             .collect()
     }
 
-    /// Everything that bears on one name: none when it is neither on the engine nor on record.
+    /// Everything that bears on one name: none when it is neither on the engine nor on record, and no story tells of it.
     pub fn explain(&self, name: &ImageRef) -> Option<Explanation> {
         let held = self.books.holders(name) > 0;
         let last_failure = self.failures.get(name).cloned();
-        if self.view.at(name).is_none() && self.books.name(name).is_none() && !held && last_failure.is_none() {
+        let last_story = self.story(name).cloned();
+        let is_known = self.view.at(name).is_some() || self.books.name(name).is_some() || held;
+        if !is_known && last_failure.is_none() && last_story.is_none() {
             return None;
         }
         let status = self.name_status(name);
@@ -59,6 +61,7 @@ impl Keeper {
             last_failure,
             goes_with: self.goes_with(name).cloned(),
             waiters: waiters.map(|(owner, _)| owner.clone()).collect(),
+            last_story,
             paused: self.paused().cloned(),
             removals_allowed: self.may_remove(),
             policy: self.policy.clone(),
@@ -99,7 +102,7 @@ impl Keeper {
             content,
             size_bytes: image.map(|image| image.size_bytes),
             provenance: match binding {
-                Some(binding) if binding.is_obtained() => Provenance::Obtained,
+                Some(_) if self.books.is_obtained(name) => Provenance::Obtained,
                 _ if content.is_some() => Provenance::Foreign,
                 _ => Provenance::Absent,
             },
@@ -159,6 +162,11 @@ impl Keeper {
             return "being pulled".to_owned();
         }
         match (binding, content) {
+            (None | Some(Binding::Foreign { .. }), Some(content)) if self.policy.collects_foreign() => {
+                let need = self.need_of_nameless(content).or_else(|| self.need_of_name(name, content));
+                let why = need.map_or_else(|| "not seen to be idle yet".to_owned(), |need| need.to_string());
+                format!("others brought it; {why}")
+            }
             (Some(Binding::Foreign { why, .. }), _) => match why {
                 ForeignReason::Found => "others brought it".to_owned(),
                 ForeignReason::TakenOver => "others pulled, loaded or tagged it after us".to_owned(),
@@ -170,6 +178,10 @@ impl Keeper {
             (Some(Binding::Unsure { .. }), _) => "its removal was not answered; being looked at".to_owned(),
             (Some(_), Some(content)) => match self.need_of_name(name, content) {
                 Some(need) => need.to_string(),
+                None if self.books.is_lent(name) => {
+                    let why = self.why_not_yet(&Target::Name(name.clone()));
+                    format!("others brought it, and gc.foreign is \"collect\"; {why}")
+                }
                 None => self.why_not_yet(&Target::Name(name.clone())),
             },
             (None, Some(_)) => "others brought it".to_owned(),
@@ -219,6 +231,9 @@ impl Keeper {
         let target = Target::Content(id);
         let may_go = self.may_ever_go(&target);
         let why = match (record, self.need_of_nameless(id)) {
+            (None, _) if self.policy.collects_foreign() => {
+                "nameless, and not ours: gc.foreign is about names".to_owned()
+            }
             (None, _) => "nameless, and not ours to remove".to_owned(),
             (Some(_), Some(need)) => need.to_string(),
             (Some(_), None) => self.why_not_yet(&target),

@@ -13,6 +13,9 @@ impl Keeper {
         if held > 0 {
             return Some(Need::Held(held));
         }
+        if self.books.is_lent(name) {
+            return self.need_of_nameless(content);
+        }
         if let Some(need) = self.wish_for(name) {
             return Some(need);
         }
@@ -87,7 +90,7 @@ impl Keeper {
             Some(Binding::Foreign { why: ForeignReason::Found | ForeignReason::TakenOver, .. })
         );
         let made_from_it = |from: Option<&ImageRef>| from == Some(digest);
-        foreign
+        foreign && !self.policy.collects_foreign()
             || self.books.holders(digest) > 0
             || self.wish_for(digest).is_some()
             || self.view.containers_of(content).iter().any(|container| made_from_it(container.made_from.as_ref()))
@@ -117,6 +120,7 @@ impl Keeper {
 
     /// Brings every binding and every nameless content of ours in line with what needs it.
     pub(super) fn judge(&mut self) {
+        self.lend_foreign();
         let names: Vec<_> = self.books.names().filter_map(|r| Some((r.name.clone(), r.binding?))).collect();
         for (name, binding) in names {
             match binding {
@@ -143,7 +147,10 @@ impl Keeper {
     }
 
     fn judge_idle(&mut self, name: &ImageRef, content: ContentId, idle_since: Timestamp) {
-        if let Some(need) = self.need_of_name(name, content) {
+        let need = self.need_of_name(name, content);
+        if self.books.is_lent(name) && (need.is_some() || !self.policy.collects_foreign()) {
+            self.give_back(name, content);
+        } else if let Some(need) = need {
             self.row(match need {
                 Need::Held(_) => Row::IdleWanted,
                 Need::Pinned(_) => Row::IdlePinned,

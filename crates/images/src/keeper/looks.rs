@@ -1,7 +1,9 @@
 use longshore_model::{ContentId, ImageRef, Timestamp};
 
 use super::{Keeper, LOOK_AGAIN, LOOK_PERIOD};
-use crate::{Action, Binding, ContentState, Fault, ForeignReason, LookId, Notice, Row, Seen, is_private, private_name};
+use crate::{
+    Action, Binding, ContentState, End, Fault, ForeignReason, LookId, Notice, Row, Seen, is_private, private_name,
+};
 
 /// Which looks were asked for and are still out. One at a time: of two that overlap, the one that was asked for later may
 /// show what was earlier.
@@ -76,6 +78,7 @@ impl Keeper {
             self.ask_look();
         }
         let ours = self.books.names().next().is_some() || self.books.contents().next().is_some();
+        let ours = ours || self.policy.collects_foreign();
         match self.looks.periodic_at {
             Some(at) if at <= now => {
                 self.looks.periodic_at = ours.then(|| now.plus(LOOK_PERIOD));
@@ -153,6 +156,9 @@ impl Keeper {
     /// A name of ours is not where we left it, and we did not move it.
     pub(super) fn others_changed(&mut self, name: &ImageRef, content: ContentId, now_at: Option<ContentId>) {
         match now_at {
+            // It was theirs all the time.
+            Some(now_at) if self.books.is_lent(name) => self.make_foreign(name, now_at, ForeignReason::Found),
+            None if self.books.is_lent(name) => self.forget_name(name),
             Some(now_at) if self.fault == Fault::KeepsMoved => {
                 self.books.bind(name, Some(Binding::Held { content: now_at }));
             }
@@ -163,6 +169,7 @@ impl Keeper {
             }
             None => {
                 self.row(Row::RemovedByOthers);
+                self.remember(name, content, End::ByOthers);
                 self.tell(Notice::RemovedByOthers { name: name.clone(), content });
                 self.forget_name(name);
             }

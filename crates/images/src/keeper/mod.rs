@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod credits;
 mod explain;
+mod foreign;
 mod judge;
 mod looks;
 mod news;
@@ -15,8 +16,10 @@ mod pause;
 mod prefetch;
 mod recover;
 mod remove;
+mod stories;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -62,6 +65,8 @@ pub struct Keeper {
     still_wished: Option<BTreeSet<Owner>>,
     /// What the agent's settings need, once they were told.
     agent_needs: Option<BTreeSet<ImageRef>>,
+    /// Which versions' images are to be kept, once that was told.
+    versions: Option<BTreeSet<(Owner, ImageRef)>>,
     differences: Differences,
     fetches: BTreeMap<ImageRef, Fetch>,
     removals: BTreeMap<ContentId, Removal>,
@@ -110,6 +115,7 @@ impl Keeper {
             waiters: BTreeMap::new(),
             still_wished: None,
             agent_needs: None,
+            versions: None,
             differences: Differences::default(),
             fetches: BTreeMap::new(),
             removals: BTreeMap::new(),
@@ -147,6 +153,7 @@ impl Keeper {
             Event::ContainerMade { owner, name, content } => self.container_made(&owner, &name, content),
             Event::Wished { owner, name, expires_at } => self.wished(&owner, &name, expires_at),
             Event::StillWished { owners } => self.are_still_wished(owners),
+            Event::VersionsKept { needs } => self.versions_kept(needs),
             Event::AgentNeeds { names } => self.agent_needs(names),
             Event::Ended { owner, at } => self.ended(owner, at),
             Event::Restored { live, ended } => self.restored(live, ended),
@@ -171,6 +178,7 @@ impl Keeper {
         self.pass_time();
         self.answer_waiters();
         self.pass_agent();
+        self.pass_versions();
         self.judge();
         self.start_removals();
         self.issue_look();
@@ -202,6 +210,11 @@ impl Keeper {
         self.policy = policy;
         if !self.policy.image || self.policy.kept_by_others {
             self.call_off_removals(|removal| removal.is_due());
+        }
+        if !self.policy.collects_foreign() {
+            let lent = self.books.names().filter(|record| record.foreign);
+            let lent: BTreeSet<_> = lent.map(|record| record.name.clone()).collect();
+            self.call_off_removals(|removal| lent.iter().any(|name| removal.removes(name)));
         }
     }
 

@@ -35,7 +35,8 @@ impl Keeper {
 
     /// Others pulled, loaded or tagged the name: it is theirs from now on. `told` is the content, where the event tells it.
     fn others_brought(&mut self, name: &ImageRef, told: Option<ContentId>) {
-        let content = self.books.binding(name).filter(|binding| binding.is_obtained()).map(|binding| binding.content());
+        let ours = self.books.binding(name).filter(|_| self.books.is_obtained(name));
+        let content = ours.map(|binding| binding.content());
         self.taken.insert(name.clone(), content);
         let look = self.ask_look();
         self.name_barriers.insert(name.clone(), look);
@@ -61,8 +62,10 @@ impl Keeper {
     }
 
     pub(super) fn taken_over(&mut self, name: &ImageRef, content: ContentId) {
-        self.row(Row::TakenOver);
-        self.tell(Notice::MovedByOthers { name: name.clone(), content, now_at: content });
+        if !self.books.is_lent(name) {
+            self.row(Row::TakenOver);
+            self.tell(Notice::MovedByOthers { name: name.clone(), content, now_at: content });
+        }
         self.make_foreign(name, content, ForeignReason::TakenOver);
     }
 

@@ -283,6 +283,7 @@ impl Keeper {
         }
         let Some(removal) = self.removals.get(&content) else { return };
         let allowed = self.may_remove() && (self.policy.image || removal.why == RemovalReason::Asked);
+        let allowed = allowed && !self.is_lent_in_vain(&removal.goal);
         match removal.goal.clone() {
             _ if !allowed => self.call_off(content),
             Target::Name(name) => self.decide_name(content, &name),
@@ -622,6 +623,7 @@ impl Keeper {
 
     fn tell_removal(&mut self, content: ContentId, name: &ImageRef, outcome: RemovalOutcome) {
         let why = self.removals.get(&content).map_or(RemovalReason::Due, |removal| removal.why);
+        self.remember_removal(name, content, why, &outcome);
         self.tell(Notice::Removal { name: name.clone(), content, why, outcome });
     }
 

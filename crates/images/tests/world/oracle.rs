@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
-    Action, Binding, ContentState, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, ForeignReason, Hold,
-    Keeper, LookId, NameRecord, Owner, Record, Want, is_private,
+    Action, Binding, ContentState, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, Foreign,
+    ForeignReason, Hold, Keeper, LookId, NameRecord, Owner, Record, Want, is_private,
 };
 use longshore_model::{AllocId, ContentId, ImageRef};
 
@@ -251,6 +251,9 @@ impl World {
         if *owner == Owner::Agent {
             return self.infra_recorded.is_some();
         }
+        if matches!(owner, Owner::KeptVersion { .. }) {
+            return self.versions_held.contains(owner);
+        }
         if owner.alloc().is_none() {
             return self.wishes.get(owner).is_some_and(|wish| wish.recorded);
         }
@@ -272,6 +275,9 @@ impl World {
         if *owner == Owner::Agent {
             return self.infra_recorded.clone();
         }
+        if matches!(owner, Owner::KeptVersion { .. }) {
+            return self.versions.get(owner).cloned();
+        }
         let alloc = self.allocs.get(&owner.alloc()?)?;
         Some(alloc.tasks.get(owner)?.name.clone())
     }
@@ -279,6 +285,7 @@ impl World {
     fn live_owners(&self) -> Vec<Owner> {
         let owners =
             self.allocs.values().flat_map(|alloc| alloc.tasks.keys()).chain(self.wishes.keys()).chain([&Owner::Agent]);
+        let owners = owners.chain(&self.versions_held);
         owners.filter(|owner| self.is_live(owner)).cloned().collect()
     }
 
@@ -343,6 +350,10 @@ impl World {
                 self.require(stands || !self.infra_told, || {
                     format!("K3: the agent has no need of {} any more and holds it", hold.name)
                 });
+            }
+            if matches!(hold.owner, Owner::KeptVersion { .. }) && recovered && self.versions_known {
+                let kept = self.versions.get(&hold.owner) == Some(&hold.name);
+                self.require(kept, || format!("K3: nobody goes back to what {} holds", hold.owner));
             }
             let Some(alloc) = &hold.owner.alloc() else { continue };
             if self.is_live(&hold.owner) {
@@ -486,7 +497,7 @@ impl World {
 
     fn check_provenance(&self, name: &ImageRef, content: ContentId) {
         let Some(truth) = self.engine.names.get(name) else { return };
-        if is_private(name) || truth.by == Who::Ours {
+        if is_private(name) || truth.by == Who::Ours || self.policy.foreign == Foreign::Collect {
             return;
         }
         let oracle = &self.oracle;
@@ -498,6 +509,12 @@ impl World {
         self.require(oracle.ever_ours.iter().any(pulled), || format!("K5: {name} removed, and it was never ours"));
     }
 
+    /// Whether the keeper took it for its own: others may have brought it again since, and it was not told yet.
+    fn was_ours(&self, name: &ImageRef) -> bool {
+        let record = |entry: &Entry| matches!(entry, Entry::Name(record) if record.name == *name && !record.foreign);
+        self.ledger_entries().iter().any(record)
+    }
+
     /// Whether somebody uses what goes with the name, who did so when the keeper looked.
     fn check_uses(&self, name: &ImageRef, content: ContentId, seen: u64) {
         if self.engine.at(name) != Some(content) || self.others_changed_since(content, seen) {
@@ -506,6 +523,9 @@ impl World {
         let (falling, last) = self.engine.falling(name);
         for (id, container) in &self.engine.containers {
             let uses = container.content == content && container.seq <= seen;
+            let theirs = self.engine.names[name].by == Who::Others && !is_private(name);
+            let collected = theirs && uses && self.policy.foreign == Foreign::Collect && !self.was_ours(name);
+            self.require(!collected, || format!("K5: {name} of others removed, container {id} uses it"));
             let by_name = container.made_from.as_ref().map_or(!is_private(name), |from| falling.contains(from));
             self.require(!uses || !(last || by_name), || {
                 format!("K1: {name} removed, container {id} was made from it")
@@ -554,6 +574,11 @@ impl World {
 
     /// Everything has come to rest while tasks go on.
     pub(crate) fn check_quiet(&self) {
+        let holds = self.keeper.as_ref().map(|keeper| Self::records(keeper).0).unwrap_or_default();
+        for (owner, name) in self.versions.iter().filter(|(_, name)| self.engine.at(name).is_some()) {
+            let held = holds.iter().any(|hold| hold.owner == *owner && hold.name == *name);
+            self.require(held, || format!("K3: {owner} can be gone back to, and does not hold {name}"));
+        }
         for attempt in self.attempts.values() {
             let waits = matches!(attempt, Attempt::Asked { .. });
             self.require(!waits, || format!("{attempt:?} is never answered"));
@@ -573,6 +598,10 @@ impl World {
                 let beside: Vec<_> = records.iter().filter(|other| other.name.same_repository(&record.name)).collect();
                 format!("K2: {record:?} is still there: {why:?}; beside it {beside:?}")
             });
+        }
+        if self.policy.foreign == Foreign::Collect && !self.oracle.clock_forward {
+            let left: Vec<_> = self.engine.names.keys().collect();
+            self.require(left.is_empty(), || format!("K2: {left:?} are collected, and stay"));
         }
         for (name, truth) in &self.engine.names {
             self.require(!is_private(name), || format!("K2: the private name {name} is still there"));

@@ -6,13 +6,14 @@ mod engine_side;
 mod others;
 mod persons;
 mod tasks;
+mod versions;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
-    Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Keeper, LookId, Need, Owner, Pause, Pin, Policy,
-    Record, RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
+    Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Foreign, Hold, Keeper, LookId, Need, Owner, Pause,
+    Pin, Policy, Record, RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
 };
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use longshore_values::{Glob, GoDuration};
@@ -115,6 +116,12 @@ pub(crate) struct World {
     /// What servers wish for here, by owner: the name, and when it ends by itself.
     pub(crate) wishes: BTreeMap<Owner, Wish>,
     next_wish: u64,
+    /// Versions that can be gone back to, with their image; those of them that were seen to be held; whether the keeper was
+    /// told of them in this life.
+    pub(crate) versions: BTreeMap<Owner, ImageRef>,
+    pub(crate) versions_held: BTreeSet<Owner>,
+    pub(crate) versions_known: bool,
+    next_version: u64,
     /// The infra image that the agent's settings name, and the one that the keeper was told of and has recorded.
     pub(crate) infra: ImageRef,
     pub(crate) infra_recorded: Option<ImageRef>,
@@ -159,6 +166,7 @@ impl World {
             image_delay: GoDuration::seconds(delays[random.below(delays.len())]),
             image: !random.one_in(20),
             keep: if random.one_in(8) { vec![Glob::new("r.test/b:*")] } else { Vec::new() },
+            foreign: if random.one_in(4) { Foreign::Collect } else { Foreign::Keep },
             kept_by_others: random.one_in(40),
         };
         let mut world = Self {
@@ -175,6 +183,10 @@ impl World {
             placed: BTreeMap::new(),
             wishes: BTreeMap::new(),
             next_wish: 1,
+            versions: BTreeMap::new(),
+            versions_held: BTreeSet::new(),
+            versions_known: false,
+            next_version: 0,
             infra: "r.test/infra:1".parse().unwrap(),
             infra_recorded: None,
             infra_told: false,
@@ -260,6 +272,7 @@ impl World {
         self.keeper = Some(Keeper::restore_with_fault(self.policy.clone(), entries, self.timestamp(), self.fault));
         self.restored = false;
         self.infra_told = false;
+        self.versions_known = false;
         self.strays.clear();
         self.robbed.values_mut().for_each(|compared| *compared = 0);
         if self.random.one_in(6) {
@@ -453,6 +466,7 @@ impl World {
                 self.infra_recorded = names.first().cloned();
             }
             Event::Compared { .. } => self.has_compared(),
+            Event::VersionsKept { needs } => self.versions_told(needs),
             Event::Paused(pause) => self.paused = Some((pause.at.0, pause.until.0)),
             Event::Resumed { .. } => self.paused = None,
             Event::Adopted { pattern, .. } => self.has_adopted(&Glob::new(pattern.as_str())),
@@ -577,6 +591,7 @@ impl World {
     /// A step of the clock: what the engine still has to do happens at the same distance from now, or at once.
     fn clock_steps(&mut self) {
         let span = (self.random.next() % (600 * SECOND as u64)) as i64;
+        self.paused = self.paused.filter(|(_, until)| *until > self.now);
         if self.random.one_in(2) {
             self.note(|| "clock steps back".to_owned());
             self.now -= span;
@@ -623,6 +638,9 @@ impl World {
         if !self.infra_told && self.random.one_in(4) {
             return self.tell_infra();
         }
+        if !self.versions_known && self.random.one_in(6) {
+            return self.tell_versions();
+        }
         match self.random.below(100) {
             0..20 => self.engine_works(),
             20..40 => self.answer_arrives(),
@@ -640,6 +658,7 @@ impl World {
             70..85 => self.task_moves(),
             85..88 => self.stop(),
             88..91 => self.others_act(),
+            91 if self.random.one_in(6) => self.versions_change(),
             91 => self.wish(),
             92 => self.push(),
             93 if self.random.one_in(8) => {
@@ -672,6 +691,7 @@ impl World {
             self.restore_allocations();
         }
         self.tell_infra();
+        self.tell_versions();
         self.settle(40 * SECOND);
         self.compare();
         self.compare();
@@ -687,6 +707,8 @@ impl World {
         for owner in owners {
             self.end_task(&owner);
         }
+        self.versions.clear();
+        self.tell_versions();
         self.feed(Event::StillWished { owners: Vec::new() });
         self.feed(Event::AgentNeeds { names: Vec::new() });
         self.feed(Event::Resumed { who: "root".to_owned() });

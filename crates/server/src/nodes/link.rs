@@ -6,7 +6,7 @@ use longshore_model::{LogIndex, Node, NodeId, NodeStatus, WishReport};
 use longshore_state::{Change, NodeChange};
 use tokio::sync::oneshot;
 
-use super::{Report, evaluations_for_node, wishes};
+use super::{Report, evaluations_for_node, versions, wishes};
 use crate::Server;
 use crate::clock::SystemIds;
 use crate::error::ServerError;
@@ -68,6 +68,7 @@ impl ServerLink for Server {
             index: state.node_allocations_index(node),
             allocations: state.allocations_of_node(node).cloned().collect(),
             wishes: wishes::of_node(&state, node),
+            earlier: versions::of_node(&state, node),
         })
     }
 

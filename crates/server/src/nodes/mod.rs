@@ -4,6 +4,7 @@ mod evaluations;
 mod heartbeats;
 mod link;
 mod reports;
+mod versions;
 mod watcher;
 mod wishes;
 

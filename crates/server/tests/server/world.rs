@@ -121,7 +121,8 @@ async fn beat(server: Server, id: NodeId, every: Duration) {
 async fn act(server: Server, id: NodeId) {
     let mut index = LogIndex::default();
     let mut told: BTreeMap<AllocId, ClientStatus> = BTreeMap::new();
-    while let Ok(NodeAllocations { index: newer, allocations, wishes }) = server.watch_allocations(id, index).await {
+    while let Ok(NodeAllocations { index: newer, allocations, wishes, .. }) = server.watch_allocations(id, index).await
+    {
         index = newer;
         let answers = wishes.iter().filter_map(answer).collect();
         if server.report_images(id, answers).await.is_err() {

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::Vector;
@@ -5,7 +6,7 @@ use longshore_model::{Evaluation, Job, JobKey, JobStatus};
 
 use super::Step;
 use crate::summary::{GroupSummary, JobSummary};
-use crate::{JobChange, State, Table};
+use crate::{Effect, JobChange, State, Table};
 
 /// How many versions of a job are kept, as in Nomad.
 const TRACKED_VERSIONS: usize = 6;
@@ -48,6 +49,7 @@ impl State {
             self.versions.remove(key);
             self.summaries.remove(key);
             self.touch(Table::Jobs, step.index);
+            self.tell_nodes_of_versions(step, key);
         } else if let Some(known) = self.jobs.get(key).filter(|known| !known.stop) {
             let mut job = Job::clone(known);
             job.stop = true;
@@ -79,6 +81,16 @@ impl State {
         job.stable = stable;
         job.modify_index = step.index;
         self.replace_version(step, Arc::new(job));
+        self.tell_nodes_of_versions(step, key);
+    }
+
+    /// Which versions of the job can be gone back to has changed: nodes that have an allocation of it keep their images.
+    fn tell_nodes_of_versions(&mut self, step: &mut Step, key: &JobKey) {
+        let nodes: BTreeSet<_> = self.allocations_of_job(key).map(|alloc| alloc.node).collect();
+        for node in nodes {
+            self.node_allocations_index.insert(node, step.index);
+            step.effects.push(Effect::NodeAllocations(node));
+        }
     }
 
     /// A new current version; the oldest one that is tracked no more goes, a lone stable one excepted.

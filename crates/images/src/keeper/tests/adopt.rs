@@ -37,7 +37,7 @@ fn what_is_adopted_goes_like_what_we_brought() {
     assert_eq!(standings(&rig, "reg.test/*"), [("reg.test/a:1".to_owned(), Standing::Foreign)]);
     assert_eq!(standings(&rig, "none:*"), []);
     adopt(&mut rig, "reg.test/*");
-    assert!(matches!(&rig.acts[0], Action::Tell(Notice::Adopted { who, .. }) if who == "ann"), "{:?}", rig.acts);
+    assert!(rig.has_told(|notice| matches!(notice, Notice::Adopted { who, .. } if who == "ann")));
     assert_eq!(standings(&rig, "reg.test/*"), [("reg.test/a:1".to_owned(), Standing::Ours)]);
     assert_eq!(provenance(&rig, "reg.test/a:1"), Provenance::Obtained);
     assert_eq!(provenance(&rig, "other:1"), Provenance::Foreign);

@@ -89,7 +89,14 @@ impl World {
             }
             _ => {
                 let keep = if self.random.one_in(3) { vec![Glob::new("r.test/a:2")] } else { Vec::new() };
-                self.policy = Policy { keep, image: !self.random.one_in(8), ..self.policy.clone() };
+                let image = !self.random.one_in(8);
+                // Few worlds change their minds about what others brought.
+                let foreign = match (self.seed % 5, self.policy.foreign) {
+                    (0, Foreign::Keep) => Foreign::Collect,
+                    (0, Foreign::Collect) => Foreign::Keep,
+                    (_, foreign) => foreign,
+                };
+                self.policy = Policy { keep, image, foreign, ..self.policy.clone() };
                 Event::PolicyChanged(self.policy.clone())
             }
         };

@@ -42,6 +42,7 @@ impl World {
             }
         }
         self.engine.events.clear();
+        self.policy.foreign = Foreign::Keep;
         self.crash_agent();
         self.late.clear();
         self.ledger.clear();
@@ -50,6 +51,7 @@ impl World {
         self.start_agent();
         self.restore_allocations();
         self.infra_told = true;
+        self.versions_held.clear();
         self.feed(Event::AgentNeeds { names: Vec::new() });
         let before: Vec<_> = self.engine.names.keys().cloned().collect();
         self.settle(2 * delay + 60 * SECOND);
