@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use longshore_harness::Agent;
+use longshore_harness::{Agent, eventually};
 
 use crate::support::*;
 
@@ -38,7 +38,11 @@ fn said(agent: &Agent, words: &[&str]) -> String {
 
 #[track_caller]
 fn provenance(agent: &Agent, name: &str) -> String {
-    text(&image_row(agent, name).unwrap_or_else(|| panic!("{name} is not listed")), "Provenance")
+    // Right after a start the engine was not looked at yet.
+    let row = eventually(SOON, format!("{name} to be listed"), || {
+        image_row(agent, name).ok_or_else(|| "it is not".to_owned())
+    });
+    text(&row.unwrap(), "Provenance")
 }
 
 #[test]

@@ -41,4 +41,14 @@ pub enum Fault {
     DueTimeLost,
     /// After one image that could not be removed no other is.
     OneBadImageStopsTheSweep,
+    /// Images go during a pause.
+    PauseIgnored,
+    /// What others brought is collected though a container uses it.
+    CollectsUsedForeign,
+    /// What is collected of others' becomes ours when the settings leave it alone again.
+    CollectedBecomesOurs,
+    /// An adoption is told and not recorded.
+    AdoptionForgotten,
+    /// The image of a version that can be gone back to is let go.
+    KeptVersionForgotten,
 }

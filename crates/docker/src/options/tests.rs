@@ -35,10 +35,7 @@ fn defaults_hold_key_by_key() {
     check_gc("gc { image_delay = \"2s\" }", two_seconds.clone());
     check_gc("{ \"gc\": { \"image_delay\": \"2s\" } }", two_seconds);
     check_gc("gc { foreign = \"keep\" }", GcOptions::default());
-    check_gc(
-        "gc { foreign = \"collect\" }",
-        GcOptions { foreign: super::Foreign::Collect, ..GcOptions::default() },
-    );
+    check_gc("gc { foreign = \"collect\" }", GcOptions { foreign: super::Foreign::Collect, ..GcOptions::default() });
     check_gc("gc { keep_versions = 2 }", GcOptions { keep_versions: 2, ..GcOptions::default() });
     check_gc("gc { image = false }", GcOptions { image: false, ..GcOptions::default() });
     check_gc("gc { image_delay = \"0s\" }", GcOptions { image_delay: GoDuration::ZERO, ..GcOptions::default() });

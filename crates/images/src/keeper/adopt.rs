@@ -5,7 +5,7 @@ use longshore_values::Glob;
 
 use super::Keeper;
 use crate::policy::matches_name;
-use crate::{Adoption, Binding, ContentRecord, ContentState, Notice, Row, Standing, is_private};
+use crate::{Adoption, Binding, ContentRecord, ContentState, Fault, Notice, Row, Standing, is_private};
 
 impl Keeper {
     /// What a pattern matches on the engine, by the newest look; none before the engine could be read, and
@@ -81,7 +81,9 @@ impl Keeper {
                 self.adopt_nameless(content);
                 continue;
             }
-            self.books.bind(&name, Some(Binding::Held { content }));
+            if self.fault != Fault::AdoptionForgotten {
+                self.books.bind(&name, Some(Binding::Held { content }));
+            }
             contents.insert(content);
         }
         for content in contents {

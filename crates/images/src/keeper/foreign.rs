@@ -4,7 +4,7 @@
 use longshore_model::{ContentId, ImageRef};
 
 use super::{Keeper, Target};
-use crate::{Binding, ForeignReason, Notice, Row, is_private};
+use crate::{Binding, Fault, ForeignReason, Notice, Row, is_private};
 
 impl Keeper {
     /// Puts in line for removal what others brought and nothing needs: it is idle since it was first seen so.
@@ -15,7 +15,8 @@ impl Keeper {
         let mut idle = Vec::new();
         for image in self.view.images() {
             let busy = self.removals.contains_key(&image.id) || self.content_barriers.contains_key(&image.id);
-            if !busy && self.need_of_nameless(image.id).is_none() {
+            let careless = self.fault == Fault::CollectsUsedForeign;
+            if !busy && (careless || self.need_of_nameless(image.id).is_none()) {
                 let names = image.names.iter().filter(|name| self.may_be_lent(name, &image.names));
                 let unneeded = names.filter(|name| self.need_of_name(name, image.id).is_none());
                 idle.extend(unneeded.map(|name| (name.clone(), image.id)));
@@ -47,6 +48,9 @@ impl Keeper {
     /// It is somebody's again, and nothing more: needed, or left alone by the settings.
     pub(super) fn give_back(&mut self, name: &ImageRef, content: ContentId) {
         self.row(Row::ForeignBack);
+        if self.fault == Fault::CollectedBecomesOurs {
+            return self.books.bind(name, Some(Binding::Held { content }));
+        }
         self.make_foreign(name, content, ForeignReason::Found);
     }
 

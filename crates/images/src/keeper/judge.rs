@@ -13,7 +13,7 @@ impl Keeper {
         if held > 0 {
             return Some(Need::Held(held));
         }
-        if self.books.is_lent(name) {
+        if self.books.is_lent(name) && self.fault != Fault::CollectsUsedForeign {
             return self.need_of_nameless(content);
         }
         if let Some(need) = self.wish_for(name) {

@@ -128,7 +128,8 @@ impl Keeper {
             return self.engine_up;
         }
         let can = self.recovery.is_done() && self.engine_up && self.view.complete;
-        can && !self.policy.kept_by_others && self.paused().is_none()
+        let paused = self.paused().is_some() && self.fault != Fault::PauseIgnored;
+        can && !self.policy.kept_by_others && !paused
     }
 
     /// Why a target goes now, if it does.

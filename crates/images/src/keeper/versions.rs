@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use longshore_model::ImageRef;
 
 use super::Keeper;
-use crate::{Need, Owner, Row};
+use crate::{Fault, Need, Owner, Row};
 
 impl Keeper {
     /// Versions that can be gone back to, with their images.
@@ -18,9 +18,11 @@ impl Keeper {
         let is_here = |name: &ImageRef| self.view.at(name).is_some();
         let missing = |(owner, name): &&(Owner, ImageRef)| self.books.hold(owner, name).is_none() && is_here(name);
         let missing: Vec<_> = versions.iter().filter(missing).cloned().collect();
+        let careless = self.fault == Fault::KeptVersionForgotten;
         let held = self.books.holds().filter(|hold| matches!(hold.owner, Owner::KeptVersion { .. }));
         let held = held.map(|hold| (hold.owner.clone(), hold.name.clone()));
-        let over: BTreeSet<_> = held.filter(|held| self.recovery.is_compared() && !versions.contains(held)).collect();
+        let over: BTreeSet<_> =
+            held.filter(|held| self.recovery.is_compared() && (careless || !versions.contains(held))).collect();
         for (owner, name) in missing {
             self.row(Row::VersionKept);
             self.take_hold(&owner, &name);

@@ -96,6 +96,11 @@ fn each_fault_is_noticed() {
         Fault::DigestNeedIgnored,
         Fault::DueTimeLost,
         Fault::OneBadImageStopsTheSweep,
+        Fault::PauseIgnored,
+        Fault::CollectsUsedForeign,
+        Fault::CollectedBecomesOurs,
+        Fault::AdoptionForgotten,
+        Fault::KeptVersionForgotten,
     ];
     let mut missed = Vec::new();
     for fault in faults {

@@ -59,8 +59,8 @@ mod tests {
         world.report(&alloc, ClientStatus::Running, Some(true));
         make_stable(&mut world, &web, 0);
         assert_eq!(told(&world), "", "it is the current one");
-        for version in 1..=3 {
-            let next = changed(&web, |group| image(group, &format!("web:{version}")));
+        for tag in 2..=4 {
+            let next = changed(&web, |group| image(group, &format!("web:{tag}")));
             world.register(&next);
         }
         assert_eq!(told(&world), "0-0", "none that follows is stable");

@@ -47,7 +47,7 @@ fn the_table() {
         ..ImageStatus::default()
     };
     let overdue = ImageStatus { name: "late:1".to_owned(), due_at: at(-1), ..idle.clone() };
-    let mut images = ImagesResponse { note: String::new(), images: vec![held(), idle, pulling, overdue] };
+    let mut images = ImagesResponse { note: String::new(), pause: None, images: vec![held(), idle, pulling, overdue] };
     insta::assert_snapshot!(image::list(&view_at(0), &images), @"
     Name     ID            Size     Provenance  State                       Holds  Goes in
     redis:7  7614ae9453d1  138 MiB  obtained    held                        1      -
