@@ -45,6 +45,11 @@ impl de::Error for Fault {
 }
 
 impl Fault {
+    /// The way to the value, such as `Job.TaskGroups[0].Count`; empty for the whole.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     fn below(mut self, step: &str) -> Self {
         let separator = if self.path.is_empty() || self.path.starts_with('[') { "" } else { "." };
         self.path = format!("{step}{separator}{}", self.path);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use longshore_api::{Job, JobSubmission};
 use longshore_values::{Diagnostic, Place};
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::flags::{Flag, Given};
@@ -88,16 +87,13 @@ fn text_of(path: &str) -> Result<String, Failure> {
 }
 
 fn from_json(path: &str, text: String) -> Result<JobFile, Failure> {
-    let failed =
-        |why: String| Failure::told(format!("Error getting job struct: Failed to parse JSON job from {path}: {why}"));
-    let value: Value = serde_json::from_str(&text).map_err(|why| failed(why.to_string()))?;
-    let job = match value {
-        Value::Object(mut members) if members.contains_key("Job") => members.remove("Job").unwrap_or_default(),
-        other => other,
-    };
-    let job: Job = longshore_api::from_value(job).map_err(|why| failed(why.to_string()))?;
+    let shown = if path == "-" { "<stdin>" } else { path };
+    let parsed = longshore_jobspec::parse_api(shown, &text).map_err(|why| Failure::Diagnosed {
+        message: format!("Error getting job struct: Failed to parse JSON job from {shown}:"),
+        diagnostics: why.diagnostics,
+    })?;
     let submission = JobSubmission { source: text, format: "json".to_owned(), ..JobSubmission::default() };
-    Ok(JobFile { job, submission, warnings: Vec::new(), places: BTreeMap::new() })
+    Ok(JobFile { job: parsed.job, submission, warnings: parsed.warnings, places: parsed.places })
 }
 
 fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure> {
@@ -258,6 +254,7 @@ mod tests {
             assert_eq!(from_json("a.json", text.to_owned()).unwrap().job.id.as_deref(), Some("x"), "{text}");
         }
         let why = from_json("a.json", "{".to_owned()).unwrap_err().to_string();
-        assert!(why.starts_with("Error getting job struct: Failed to parse JSON job from a.json: EOF"), "{why}");
+        assert!(why.starts_with("Error getting job struct: Failed to parse JSON job from a.json:"), "{why}");
+        assert!(why.contains("a.json:1:1: a.json is no JSON: EOF"), "{why}");
     }
 }

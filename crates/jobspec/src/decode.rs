@@ -468,11 +468,11 @@ impl<'e, 'a> Decoder<'e, 'a> {
 }
 
 /// How a block is named in a path: `task "web"`, `artifact`.
-fn segment(name: &str, label: Option<&str>) -> String {
+pub(crate) fn segment(name: &str, label: Option<&str>) -> String {
     label.map_or_else(|| name.to_owned(), |label| format!("{name} {label:?}"))
 }
 
-fn join(path: &str, next: &str) -> String {
+pub(crate) fn join(path: &str, next: &str) -> String {
     if path.is_empty() { next.to_owned() } else { format!("{path}{SEPARATOR}{next}") }
 }
 

@@ -161,8 +161,7 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(crate) fn at(&self, span: Option<Range<usize>>, diagnostic: Diagnostic) -> Trouble {
-        // What was not written as HCL text has an empty source, and spans that mean nothing.
-        match span.filter(|_| !self.source.text.is_empty()) {
+        match span {
             Some(span) => diagnostic.at(self.source.place(span)).into(),
             None => diagnostic.into(),
         }

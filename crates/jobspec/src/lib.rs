@@ -155,18 +155,6 @@ pub struct ParseError {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl ParseError {
-    /// Names the file where no place does.
-    fn within(mut self, file: &str) -> Self {
-        let names_no_file =
-            |diagnostic: &&mut Diagnostic| diagnostic.place.is_none() && !diagnostic.summary.starts_with(file);
-        for diagnostic in self.diagnostics.iter_mut().filter(names_no_file) {
-            diagnostic.summary = format!("{file}: {}", diagnostic.summary);
-        }
-        self
-    }
-}
-
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, diagnostic) in self.diagnostics.iter().enumerate() {
@@ -193,19 +181,18 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
     }
     let source = Source::new(input.file, input.text.trim_start_matches('\u{feff}'));
     if source.text.trim_start().starts_with('{') {
-        let read = json::read(input.file, &source.text);
-        return match read.map_err(|why| ParseError::from(*why).within(input.file))? {
-            json::Document::Api(job) => {
-                finished(job, BTreeMap::new(), Vec::new()).map_err(|error| error.within(input.file))
-            }
-            // What was written in JSON has no places: the source is empty, so that none are told.
-            json::Document::File(body) => {
-                read_body(&body, &Source::new(input.file, ""), input).map_err(|error| error.within(input.file))
-            }
-        };
+        return json::parse(&source, input);
     }
     let body = hcl_edit::parser::parse_body(&source.text).map_err(|why| syntax_error(&source, &why))?;
     read_body(&body, &source, input)
+}
+
+/// Reads a job as the API has it in JSON, alone or as the member `Job`.
+///
+/// # Errors
+/// What is no JSON, or not of the kind that its field has, with its place.
+pub fn parse_api(file: &str, text: &str) -> Result<Parsed, ParseError> {
+    json::parse_api(&Source::new(file, text.trim_start_matches('\u{feff}')))
 }
 
 fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, ParseError> {

@@ -398,10 +398,104 @@ fn job_files_in_json() {
     assert_eq!(task["Config"], json!({"image": "web:1", "labels": [{"a": "b"}]}));
     assert_eq!(task["Constraints"][0]["LTarget"], "${attr.x}");
     assert_eq!(task["Templates"][1]["EmbeddedTmpl"], "2");
-    assert!(parsed.places.is_empty());
+    let place = &parsed.places["group \"a\" → task \"t\" → config"];
+    assert_eq!((place.line, place.column), (9, 11));
     let text = r#"{"job": {"j": {"priority": "${1 + []}"}}}"#;
     let told = parse(&Input::new("job.json", text)).unwrap_err().to_string();
-    assert_eq!(told, "job.json: a list where a number is needed");
+    insta::assert_snapshot!(told, @r#"
+    job.json:1:28: a list where a number is needed
+      |
+    1 | {"job": {"j": {"priority": "${1 + []}"}}}
+      |                            ^^^^^^^^^^^
+    "#);
+}
+
+/// Templates in JSON are the templates of the language, whatever JSON's own escapes are.
+#[test]
+fn templates_in_json() {
+    #[track_caller]
+    fn check(template: &str, expected: &str) {
+        let text = json!({"locals": {"l": ["a", "b"]}, "job": {"j": {"meta": {"x": template}}}}).to_string();
+        let parsed = parse(&Input::new("job.json", &text)).unwrap_or_else(|why| panic!("{template}: {why}"));
+        assert_eq!(parsed.job.meta["x"], expected, "{template}");
+    }
+    check("plain", "plain");
+    check("", "");
+    check("a \"quoted\" \\ back", "a \"quoted\" \\ back");
+    check("two\nlines\tand \u{1}", "two\nlines\tand \u{1}");
+    check("${upper(\"a\")}-\"${local.l[1]}\"", "A-\"b\"");
+    check("%{ if true }\"yes\"%{ else }no\\%{ endif }.", "\"yes\".");
+    check("%{ for x in local.l }<\"${x}\">%{ endfor }", "<\"a\"><\"b\">");
+    check("a\n%{ if true ~}\n  b\n%{~ endif }\nc", "a\nb\nc");
+    check("$${no} %%{no}", "${no} %{no}");
+    check("${attr.kernel.name}:${NOMAD_PORT_http}", "${attr.kernel.name}:${NOMAD_PORT_http}");
+    check("é ${\"ü\"} ñ", "é ü ñ");
+}
+
+/// What servers say about a job of the API is shown in its JSON.
+#[test]
+fn places_in_jobs_of_the_api() {
+    let text = r#"{"Job": {
+      "ID": "a",
+      "TaskGroups": [{
+        "Name": "g", "count": 2,
+        "Tasks": [{"Name": "t",
+          "Artifacts": [{"GetterSource": "s"}]}]
+      }]
+    }}"#;
+    let parsed = parse(&Input::new("job.json", text)).unwrap();
+    let at = |path: &str| {
+        let place = &parsed.places[path];
+        (place.line, place.column)
+    };
+    assert_eq!(at("group \"g\""), (4, 17));
+    assert_eq!(at("group \"g\" → count"), (4, 22));
+    assert_eq!(at("group \"g\" → task \"t\""), (5, 28));
+    assert_eq!(at("group \"g\" → task \"t\" → artifact"), (6, 25));
+    assert_eq!(at("group \"g\" → task \"t\" → artifact → source"), (6, 26));
+}
+
+#[test]
+fn mistakes_in_json_show_their_line() {
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let told = parse(&Input::new("job.json", text)).unwrap_err().to_string();
+        let head: Vec<&str> = told.lines().filter(|line| line.starts_with("job.json:")).collect();
+        assert_eq!(head.join("\n"), expected, "{text}\n{told}");
+    }
+    check("{\n  \"job\": {\n    \"a\": \n}}", "job.json:4:1: job.json is no JSON: expected value");
+    check(
+        "{\"jobs\": {}}",
+        "job.json:1:2: job.json holds neither a job file in JSON (\"job\") nor a job of the API (\"Job\" or \"ID\")",
+    );
+    check(
+        "{\"Job\": {\"ID\":\n 5}}",
+        "job.json:2:2: the job is not valid: ID: invalid type: integer `5`, expected a string",
+    );
+    check(
+        "{\"ID\": \"a\", \"TaskGroups\": [{},\n{\"count\": \"x\"}]}",
+        "job.json:2:11: the job is not valid: TaskGroups[1].Count: invalid type: string \"x\", expected i64",
+    );
+    let told = parse(&Input::new("job.json", "{\"job\": {\"a\": {\"count\":\n\"x${\"}}}")).unwrap_err().to_string();
+    assert!(told.starts_with("job.json:2:1: \"x${\" is no template: "), "{told}");
+    check(
+        "{\"job\": {\"a\": {\"group\": {\"g\": {\n\"count\": \"x\",\n\"colour\": 1},\n\"h\": 5}}}}",
+        "job.json:4:6: \"group\" must be an object, or a list of objects\n\
+         job.json:2:10: count must be a whole number, not \"x\"\n\
+         job.json:3:1: there is no attribute \"colour\" in group",
+    );
+}
+
+/// Many mistakes on one line of megabytes: each place is told without the line.
+#[test]
+fn many_mistakes_on_one_long_line() {
+    let items: String = (0..20_000).map(|at| format!("k{at} = [], ")).collect();
+    let text = format!("job \"a\" {{\n meta = {{ {items} }}\n}}\n");
+    let begin = std::time::Instant::now();
+    let diagnostics = parse(&Input::new("job.hcl", &text)).unwrap_err().diagnostics;
+    assert!(diagnostics.iter().all(|one| one.place.as_ref().is_none_or(|place| place.line_text.is_empty())));
+    assert!(diagnostics.len() > 1_000, "only {}", diagnostics.len());
+    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
 }
 
 #[test]
