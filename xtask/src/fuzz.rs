@@ -30,6 +30,8 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         }
     }
     let host = host()?;
+    let seed = std::env::var("LONGSHORE_FUZZ_SEED").unwrap_or_else(|_| drawn().to_string());
+    println!("The seed is {seed}; LONGSHORE_FUZZ_SEED={seed} draws the same numbers again.");
     for (language, package, test) in LANGUAGES.into_iter().filter(|(it, ..)| wanted.is_none_or(|wanted| wanted == *it))
     {
         let folder = workspace().join("target/fuzz");
@@ -37,10 +39,19 @@ pub(crate) fn run(words: &[&str]) -> Outcome {
         command.args(["test", "--locked", "--target", &host, "-p", package, "--test", test, "--target-dir"]);
         command.arg(folder.join("build")).args(["--", TEST, "--nocapture"]);
         command.env("RUSTFLAGS", COUNT_EDGES).env("CARGO_PROFILE_DEV_OPT_LEVEL", "2").env("CARGO_INCREMENTAL", "0");
-        command.env("LONGSHORE_FUZZ_SECONDS", seconds.to_string()).env("LONGSHORE_FUZZ_FOLDER", folder.join(language));
+        command
+            .env("LONGSHORE_FUZZ_SEED", &seed)
+            .env("LONGSHORE_FUZZ_SECONDS", seconds.to_string())
+            .env("LONGSHORE_FUZZ_FOLDER", folder.join(language));
         shell::run(&mut command)?;
     }
     Ok(())
+}
+
+/// A seed that no run before had.
+fn drawn() -> u64 {
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    clock.map_or(1, |since| u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or(1))
 }
 
 /// The compiler's own machine: with `--target` what runs while building, such as macros, has no counters.

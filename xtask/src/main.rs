@@ -22,7 +22,7 @@ Usage: cargo xtask <command>
   fuzz    [-seconds N] [-language job|agent]: changes job files and agent files by chance, led by the edges of the code
           that they take, for 600 s each unless told otherwise. What breaks a rule is kept in target/fuzz/*/finds.
   bench   Measures start-up, memory, and the ways from submission to started containers and from stop to their end; writes
-          docs/benchmarks.md.
+          docs/benchmarks.md. `bench files` measures job files alone and writes their section anew.
   soak    Jobs are run, updated and stopped while agent and engine are killed again and again, also on a disk that fills
           up, and by two agents on one engine; says what should not have been. Takes a quarter of an hour or more.
           `soak rounds [N]` starts and stops a task N times (500) and compares what there is before and after:

@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: D1 and D2 (from submission to started containers), D3 (from stop to gone), M2 (running tasks), M3 (an
-//! idle agent) and B1 (start-up).
+//! idle agent), B1 (start-up) and F1 (job files).
 //!
 //! Times of one machine say little on another; what counts is the ratio to the yardstick of the same run: the engine
 //! driven raw, in the same loop.
@@ -9,6 +9,7 @@ mod docker_start;
 mod docker_stop;
 mod idle;
 mod job;
+mod job_files;
 mod raw;
 mod tasks;
 
@@ -28,7 +29,14 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let quick = match arguments {
         [] => false,
         ["-quick"] => true,
-        _ => return Err("usage: cargo xtask bench [-quick]; `-quick` takes few samples and writes no report".into()),
+        ["files"] => return job_files_alone(),
+        _ => {
+            return Err(
+                "usage: cargo xtask bench [-quick|files]; `-quick` takes few samples and writes no report, `files` \
+                        measures job files alone and writes their section of the report"
+                    .into(),
+            );
+        }
     };
     let installed = setup::ensure()?;
     reap_leftovers()?;
@@ -51,6 +59,7 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     report.push_str(&idle::measure(&run, &binary)?);
     report.push_str(&boot::measure(&run, &binary, samples, if quick { 10 } else { 200 })?);
     run.clean()?;
+    report.push_str(&job_files::measure()?);
 
     println!("\n{report}");
     if !quick {
@@ -62,6 +71,28 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
         println!("Packages that were installed, and stay: {}", installed.join(", "));
     }
     Ok(())
+}
+
+/// Writes the one section anew, and leaves the others as they are.
+fn job_files_alone() -> Outcome {
+    let section = job_files::measure()?;
+    println!("\n{section}");
+    let path = workspace().join(REPORT);
+    let report = fs::read_to_string(&path).map_err(|error| format!("could not read {REPORT}: {error}"))?;
+    fs::write(&path, with_section(&report, &section)).map_err(|error| format!("could not write {REPORT}: {error}"))?;
+    println!("written to {REPORT}");
+    Ok(())
+}
+
+/// The report with a section in the place of the one of the same heading, or at its end.
+fn with_section(report: &str, section: &str) -> String {
+    let heading = section.lines().next().unwrap_or_default();
+    let Some(start) = report.find(&format!("{heading}\n")) else {
+        return format!("{}\n\n{section}", report.trim_end());
+    };
+    let (before, rest) = report.split_at(start);
+    let after = rest.find("\n## ").map_or("", |end| rest.get(end + 1..).unwrap_or(""));
+    format!("{before}{section}{after}")
 }
 
 fn release_binary() -> Outcome<PathBuf> {
@@ -112,6 +143,15 @@ impl std::fmt::Display for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_section_is_replaced_or_added() {
+        let report = "# B\n\n## A\n\none\n\n## F\n\nold\n\n## G\n\ntwo\n\n";
+        let section = "## F\n\nnew\n\n";
+        assert_eq!(with_section(report, section), "# B\n\n## A\n\none\n\n## F\n\nnew\n\n## G\n\ntwo\n\n");
+        assert_eq!(with_section("# B\n\n## F\n\nold\n", section), "# B\n\n## F\n\nnew\n\n");
+        assert_eq!(with_section("# B\n", section), "# B\n\n## F\n\nnew\n\n");
+    }
 
     #[test]
     fn the_median_is_in_the_middle() {
