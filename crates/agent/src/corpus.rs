@@ -43,7 +43,7 @@ fn told(files: Files) -> String {
     let arguments = arguments::parse(&words).unwrap();
     let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
     let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags, ..Inputs::default() };
-    let told = validate::examine(&inputs, &files.empty, true, &[interface]);
+    let told = validate::examine(&inputs, &files.empty, true, &[interface], false);
     let holds = told.out.lines().filter(|line| !line.contains("(default)") && !line.contains("(default of -dev)"));
     let holds: Vec<&str> = holds.collect();
     format!("{}{}\n", told.err, holds.join("\n"))

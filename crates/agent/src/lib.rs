@@ -57,11 +57,11 @@ impl longshore_cli::Local for Commands {
         run::agent(&self.program, words)
     }
 
-    fn show_config(&self, words: &[String]) -> u8 {
-        show::show(&self.program, words)
+    fn show_config(&self, words: &[String], colour: bool) -> u8 {
+        show::show(&self.program, words, colour)
     }
 
-    fn validate_config(&self, paths: &[String], effective: bool) -> u8 {
-        validate::validate(paths, effective)
+    fn validate_config(&self, paths: &[String], effective: bool, colour: bool) -> u8 {
+        validate::validate(paths, effective, colour)
     }
 }

@@ -7,7 +7,7 @@ use longshore_docker::Options as DockerOptions;
 use longshore_exec::{MockOptions, RawExecOptions};
 use longshore_settings::{
     AgentConfig, Decoded, DriverTree, ENVIRONMENT, Effective, Inputs, Origin, Tree, Unused, legacy_docker_options,
-    legacy_mock_options, legacy_raw_exec_options,
+    legacy_mock_options, legacy_raw_exec_options, nomad_acts_on,
 };
 use longshore_values::Diagnostic;
 
@@ -109,7 +109,7 @@ fn client_alone(config: &AgentConfig, effective: &[Effective]) -> Option<Diagnos
         return None;
     }
     let given = effective.iter().find(|it| it.path == "client.enabled").map(|it| &it.origin);
-    let told = Diagnostic::error("a client without a server in the same process is not in this build");
+    let told = nomad_acts_on(Diagnostic::error("a client without a server in the same process is not in this build"));
     Some(placed(told.hint("add server { enabled = true }"), given))
 }
 
@@ -176,6 +176,7 @@ mod tests {
           |
         1 | client { enabled = true }
           |                    ^^^^
+        Nomad takes this without a word, and acts on it
         hint: add server { enabled = true }
         ");
     }

@@ -13,7 +13,7 @@ use crate::settings::{self, Settings};
 use crate::validate;
 
 /// The exit code of `config show`.
-pub(crate) fn show(program: &str, words: &[String]) -> u8 {
+pub(crate) fn show(program: &str, words: &[String], colour: bool) -> u8 {
     let ShowArguments { agent, origin, json } = match arguments::parse_show(words) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -33,7 +33,7 @@ pub(crate) fn show(program: &str, words: &[String]) -> u8 {
         }
     };
     let settings = Settings::examine(&settings::inputs(&agent, files.texts));
-    eprint!("{}", validate::listed(&settings.told));
+    eprint!("{}", validate::listed(&settings.told, colour));
     if !settings.is_good() {
         return 1;
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use longshore_settings::{Effective, Inputs};
+use longshore_settings::{Effective, Inputs, is_taken_by_nomad};
 use longshore_values::{Diagnostic, Severity};
 
 use crate::addresses::{self, BadAddress, Interface};
@@ -19,13 +19,13 @@ pub(crate) struct Told {
 }
 
 /// The exit code of `config validate`.
-pub(crate) fn validate(paths: &[String], effective: bool) -> u8 {
+pub(crate) fn validate(paths: &[String], effective: bool, colour: bool) -> u8 {
     let told = match files::read(paths) {
         Ok(Files { texts, empty }) => {
             let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
-            examine(&inputs, &empty, effective, &addresses::interfaces())
+            examine(&inputs, &empty, effective, &addresses::interfaces(), colour)
         }
-        Err(error) => Told { err: format!("error: {error}\n\n{INVALID}\n"), ..Told::default() },
+        Err(error) => Told { err: format!("{}: {error}\n\n{INVALID}\n", word(true, colour)), ..Told::default() },
     };
     eprint!("{}", told.err);
     print!("{}", told.out);
@@ -35,10 +35,16 @@ pub(crate) fn validate(paths: &[String], effective: bool) -> u8 {
 const INVALID: &str = "Configuration is invalid";
 
 /// `empty` are folders without agent files; `effective` asks for the list of what holds.
-pub(crate) fn examine(inputs: &Inputs, empty: &[String], effective: bool, interfaces: &[Interface]) -> Told {
+pub(crate) fn examine(
+    inputs: &Inputs,
+    empty: &[String],
+    effective: bool,
+    interfaces: &[Interface],
+    colour: bool,
+) -> Told {
     let mut told = Told::default();
     for path in empty {
-        let _ = writeln!(told.err, "warning: No configuration loaded from {path}\n");
+        let _ = writeln!(told.err, "{}: No configuration loaded from {path}\n", word(false, colour));
     }
     let settings = Settings::examine(inputs);
     let mut all = settings.told.clone();
@@ -50,7 +56,8 @@ pub(crate) fn examine(inputs: &Inputs, empty: &[String], effective: bool, interf
         all.extend(settings.config.start_notices().into_iter().map(|it| Diagnostic::warning(without_heading(it))));
     }
     told.valid = !all.iter().any(Diagnostic::is_error);
-    told.err.push_str(&listed(&all));
+    told.err.push_str(&listed(&all, colour));
+    told.err.push_str(&taken_by_nomad(&all));
     if told.valid {
         if effective {
             list(&mut told.out, &settings.effective);
@@ -63,9 +70,34 @@ pub(crate) fn examine(inputs: &Inputs, empty: &[String], effective: bool, interf
 }
 
 /// Errors and warnings, one after the other.
-pub(crate) fn listed(all: &[Diagnostic]) -> String {
-    let word = |it: &Diagnostic| if it.is_error() { "error" } else { "warning" };
-    all.iter().map(|it| format!("{}: {it}\n\n", word(it))).collect()
+pub(crate) fn listed(all: &[Diagnostic], colour: bool) -> String {
+    all.iter().map(|it| format!("{}: {it}\n\n", word(it.is_error(), colour))).collect()
+}
+
+/// What stands before an error or a warning: red or yellow where there are colours.
+fn word(is_error: bool, colour: bool) -> &'static str {
+    match (is_error, colour) {
+        (true, false) => "error",
+        (false, false) => "warning",
+        (true, true) => "\u{1b}[91merror\u{1b}[0m",
+        (false, true) => "\u{1b}[33mwarning\u{1b}[0m",
+    }
+}
+
+/// The lines that must change before a switch from Nomad, though nothing was ever said against them.
+fn taken_by_nomad(all: &[Diagnostic]) -> String {
+    let lines: Vec<String> = all
+        .iter()
+        .filter(|it| it.is_error() && is_taken_by_nomad(it))
+        .map(|it| it.place.as_ref().map_or_else(|| it.summary.clone(), ToString::to_string))
+        .collect();
+    match lines.len() {
+        0 => String::new(),
+        count => {
+            let places: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+            format!("Refused here, but taken by Nomad without a word ({count} of the above):\n{places}\n")
+        }
+    }
 }
 
 /// What the start says with a heading of its own.
@@ -96,7 +128,7 @@ mod tests {
         let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
         let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
-        examine(&inputs, &[], effective, &[interface])
+        examine(&inputs, &[], effective, &[interface], false)
     }
 
     const BASE: &str = "data_dir = \"/var/lib/longshore\"\nserver { enabled = true }\nclient { enabled = true }\n";
@@ -162,6 +194,7 @@ client {
           |
         1 | server { bootstrap_expect = 3 }
           |                             ^
+        Nomad takes this without a word, and acts on it
         hint: write bootstrap_expect = 1
 
         error: many.hcl:2:1: unexpected keys regoin
@@ -185,6 +218,10 @@ client {
         16 |     "docker.cleanup.image.delay" = "96h"
            |                                    ^^^^^
         hint: write plugin "docker" { config { gc { image_delay = "96h" } } }
+
+        Refused here, but taken by Nomad without a word (2 of the above):
+          drivers.hcl:3:3
+          many.hcl:1:29
 
         Configuration is invalid
         "#);
@@ -227,6 +264,84 @@ client {
 
         warning: the API on 0.0.0.0:4646 has no TLS and no access control (neither is in this build): whoever reaches it can run tasks on this machine. Let only trusted networks reach it, or keep it to this machine with addresses { http = "127.0.0.1" } and advertise { http = "127.0.0.1" }
         "#);
+    }
+
+    /// A switch from Nomad: what it takes and we do not is marked, and listed once more.
+    #[test]
+    fn what_nomad_takes_is_listed() {
+        let text = "plugin \"docker\" { gc { image = false } }\nserver {\n  bootstrap_expect = 3\n  server_join {\n    \
+                    retry_join = [\"10.0.0.2\"]\n  }\n}\nacl { enabled = true }\ntls { http = true }\nserver { colour = \
+                    1 }\nplugin \"docker\" { config { tls { ca = \"/ca\" } } }\n";
+        let got = told(false, &[("a.hcl", BASE), ("b.hcl", text)]);
+        insta::assert_snapshot!(got.err, @r#"
+        error: b.hcl:1:19: plugin "docker" unexpected keys gc
+          |
+        1 | plugin "docker" { gc { image = false } }
+          |                   ^^
+        Nomad takes this without a word, and it has no effect there
+        hint: a plugin's own settings belong in its config block: plugin "docker" { config { gc { … } } }
+
+        error: b.hcl:3:22: server.bootstrap_expect = 3: this build runs one server
+          |
+        3 |   bootstrap_expect = 3
+          |                      ^
+        Nomad takes this without a word, and acts on it
+        hint: write bootstrap_expect = 1
+
+        error: b.hcl:5:18: server.server_join.retry_join names other servers: this build runs one server
+          |
+        5 |     retry_join = ["10.0.0.2"]
+          |                  ^
+        Nomad takes this without a word, and acts on it
+        hint: remove the list, or run this agent as a cluster of its own
+
+        error: b.hcl:8:17: acl.enabled = true: access control lists are not in this build, and the agent must not answer everybody when they are asked for
+          |
+        8 | acl { enabled = true }
+          |                 ^^^^
+        Nomad takes this without a word, and acts on it
+        hint: set enabled = false and protect the agent's ports by other means
+
+        error: b.hcl:9:14: tls.http = true: TLS is not in this build, and the agent must not speak in the clear when TLS is asked for
+          |
+        9 | tls { http = true }
+          |              ^^^^
+        Nomad takes this without a word, and acts on it
+        hint: set http = false and protect the agent's ports by other means
+
+        error: b.hcl:10:10: server unexpected keys colour
+           |
+        10 | server { colour = 1 }
+           |          ^^^^^^
+
+        error: b.hcl:11:39: tls is given, but this build cannot speak TLS to a Docker engine
+           |
+        11 | plugin "docker" { config { tls { ca = "/ca" } } }
+           |                                       ^^^^^
+        Nomad takes this without a word, and acts on it
+        hint: use the engine's Unix socket, or plain tcp:// inside of a trusted network
+
+        Refused here, but taken by Nomad without a word (6 of the above):
+          b.hcl:1:19
+          b.hcl:3:22
+          b.hcl:5:18
+          b.hcl:8:17
+          b.hcl:9:14
+          b.hcl:11:39
+
+        Configuration is invalid
+        "#);
+    }
+
+    #[test]
+    fn colours_mark_words_alone() {
+        let files = vec![("a.hcl".to_owned(), "colour = 1".to_owned())];
+        let got = examine(&Inputs { files, ..Inputs::default() }, &["empty".to_owned()], false, &[], true);
+        let words: Vec<&str> = got.err.lines().filter(|line| line.contains('\u{1b}')).collect();
+        let [warning, errors @ ..] = words.as_slice() else { panic!("{}", got.err) };
+        assert_eq!(*warning, "\u{1b}[33mwarning\u{1b}[0m: No configuration loaded from empty");
+        assert!(errors.iter().all(|line| line.starts_with("\u{1b}[91merror\u{1b}[0m: ")), "{errors:?}");
+        assert!(!errors.is_empty());
     }
 
     #[test]

@@ -143,6 +143,30 @@ pub struct JobValidateResponse {
     pub validation_errors: Vec<String>,
     pub error: String,
     pub warnings: String,
+    /// Beyond Nomad, with the parameter `faults=json`: each thing that is wrong with its part of the job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<JobFault>,
+}
+
+/// One thing that is wrong with a job. Beyond Nomad.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct JobFault {
+    /// The part in the words of job files, such as `group "web" → task "server" → resources → cpu`; empty for the whole.
+    pub path: String,
+    /// As the text of the error has it.
+    pub message: String,
+}
+
+/// The answer to a job that is not accepted, when it was sent with `faults=json`. Beyond Nomad, which answers with the
+/// text alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub struct JobRefusal {
+    /// The text that is the whole answer otherwise.
+    pub error: String,
+    /// What it is made of, in its order.
+    pub faults: Vec<JobFault>,
 }
 
 /// `PUT /v1/job/:id/plan`.

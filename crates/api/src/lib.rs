@@ -81,9 +81,9 @@ pub use job::{
 };
 pub use job_read::{JobChildrenSummary, JobListStub, JobSummary, JobVersionsResponse, TaskGroupSummary};
 pub use job_write::{
-    DesiredUpdates, EvalOptions, IndexResponse, JobDeregisterResponse, JobEvaluateRequest, JobPlanRequest,
-    JobPlanResponse, JobRegisterRequest, JobRegisterResponse, JobRevertRequest, JobStabilityRequest, JobSubmission,
-    JobValidateRequest, JobValidateResponse, JobsParseRequest, PlanAnnotations,
+    DesiredUpdates, EvalOptions, IndexResponse, JobDeregisterResponse, JobEvaluateRequest, JobFault, JobPlanRequest,
+    JobPlanResponse, JobRefusal, JobRegisterRequest, JobRegisterResponse, JobRevertRequest, JobStabilityRequest,
+    JobSubmission, JobValidateRequest, JobValidateResponse, JobsParseRequest, PlanAnnotations,
 };
 pub use logs::StreamFrame;
 pub use metric::{AllocMetric, NodeScoreMeta};

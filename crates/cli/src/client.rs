@@ -13,6 +13,7 @@ use hyper::header::{
 use hyper::http::uri::InvalidUri;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use longshore_api::{JobFault, JobRefusal};
 use longshore_values::{Secret, system_words};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -60,7 +61,12 @@ pub(crate) enum ClientError {
         source: Box<WebSocketError>,
     },
     #[error("Unexpected response code: {} ({})", .code.as_u16(), .text)]
-    Status { code: StatusCode, text: String },
+    Status {
+        code: StatusCode,
+        text: String,
+        /// What the text is made of, where a job was refused and the server says it.
+        faults: Vec<JobFault>,
+    },
     #[error("{url:?} answered what is not understood here: {source}")]
     Shape {
         url: String,
@@ -85,6 +91,11 @@ impl ClientError {
             | Self::Shape { .. }
             | Self::Encode(_) => None,
         }
+    }
+
+    /// What stands against the parts of a job, in the order of the text.
+    pub(crate) fn faults(&self) -> &[JobFault] {
+        if let Self::Status { faults, .. } = self { faults } else { &[] }
     }
 
     /// What to try, where there is something.
@@ -284,7 +295,7 @@ impl Client {
             Err(WebSocketError::Http(answer)) => {
                 let (head, body) = answer.into_parts();
                 let text = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();
-                Err(ClientError::Status { code: head.status, text })
+                Err(ClientError::Status { code: head.status, text, faults: Vec::new() })
             }
             Err(source) => Err(ClientError::WebSocket { url, source: Box::new(source) }),
         }
@@ -330,7 +341,12 @@ impl Client {
         }
         let code = answer.status();
         let text = answer.into_body().collect().await.map_err(failed)?.to_bytes();
-        Err(ClientError::Status { code, text: String::from_utf8_lossy(&text).into_owned() })
+        let refusal = longshore_api::decode::<JobRefusal>(&text).ok().filter(|it| !it.error.is_empty());
+        let JobRefusal { error, faults } = refusal.unwrap_or_else(|| JobRefusal {
+            error: String::from_utf8_lossy(&text).into_owned(),
+            ..JobRefusal::default()
+        });
+        Err(ClientError::Status { code, text: error, faults })
     }
 
     fn target(&self, path: &str, query: &[(&str, &str)]) -> String {

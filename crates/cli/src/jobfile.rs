@@ -1,12 +1,13 @@
 //! From a path on the command line to a job: reads the file, its variables and what its functions ask for.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use longshore_api::{Job, JobSubmission};
-use longshore_values::{Diagnostic, Place};
+use longshore_api::{Job, JobFault, JobSubmission};
+use longshore_jobspec::{Finding, Places};
+use longshore_values::Diagnostic;
 
+use crate::client::ClientError;
 use crate::failure::Failure;
 use crate::flags::{Flag, Given};
 
@@ -32,19 +33,35 @@ pub(crate) struct JobFile {
     /// What was noticed while reading, for standard error.
     pub(crate) warnings: Vec<Diagnostic>,
     /// Where the job's parts stand in the file.
-    places: BTreeMap<String, Place>,
+    places: Places,
 }
 
 impl JobFile {
     /// A server's message about this job, with the places of the parts that it is about.
-    pub(crate) fn with_place(&self, message: &str) -> String {
-        longshore_jobspec::locate(&self.places, message)
+    ///
+    /// `faults` are what the message is made of, where the server says it.
+    pub(crate) fn with_places(&self, message: &str, faults: &[JobFault]) -> String {
+        longshore_jobspec::locate(&self.places, message, &findings(faults))
     }
 
     /// The same for editors.
-    pub(crate) fn diagnose(&self, message: &str) -> Vec<Diagnostic> {
-        longshore_jobspec::diagnose(&self.places, message)
+    pub(crate) fn diagnose(&self, message: &str, faults: &[JobFault]) -> Vec<Diagnostic> {
+        longshore_jobspec::diagnose(&self.places, message, &findings(faults))
     }
+
+    /// Why the server did not take the job, with the places of its parts.
+    pub(crate) fn refused(&self, doing: &str, why: ClientError) -> Failure {
+        let faults = why.faults().to_vec();
+        let failure = Failure::Api { doing: doing.to_owned(), source: why };
+        Failure::told(self.with_places(&failure.message(), &faults))
+    }
+}
+
+/// Asks servers to say which part of the job each thing is about that they find wrong; others take no notice of it.
+pub(crate) const WITH_FAULTS: (&str, &str) = ("faults", "json");
+
+fn findings(faults: &[JobFault]) -> Vec<Finding<'_>> {
+    faults.iter().map(|fault| Finding { path: &fault.path, message: &fault.message }).collect()
 }
 
 /// Reads the job that `path` names; `-` is standard input.

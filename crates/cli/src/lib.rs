@@ -25,8 +25,7 @@ mod view;
 
 use std::ffi::OsString;
 
-use longshore_jobspec::nearest;
-use longshore_values::Secret;
+use longshore_values::{Secret, nearest};
 
 use client::Client;
 use commands::table::{COMMANDS, Command, GROUPS};
@@ -46,10 +45,10 @@ const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4646";
 pub trait Local {
     /// `agent`, with the words behind it.
     fn agent(&self, words: &[String]) -> u8;
-    /// `config show`, with the words behind it.
-    fn show_config(&self, words: &[String]) -> u8;
-    /// `config validate`; `effective` asks for the list of what holds.
-    fn validate_config(&self, paths: &[String], effective: bool) -> u8;
+    /// `config show`, with the words behind it; `colour` is for standard error.
+    fn show_config(&self, words: &[String], colour: bool) -> u8;
+    /// `config validate`; `effective` asks for the list of what holds, `colour` is for standard error.
+    fn validate_config(&self, paths: &[String], effective: bool, colour: bool) -> u8;
 }
 
 /// Carries out one command line and gives back its exit code.

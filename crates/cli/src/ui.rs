@@ -58,9 +58,14 @@ impl Ui {
         self.remember(written);
     }
 
+    /// Whether what goes to standard error has colours.
+    pub(crate) fn colour_of_errors(&self) -> bool {
+        self.colour && !self.plain_errors
+    }
+
     /// A line on standard error, red on a terminal.
     pub(crate) fn error(&mut self, text: &str) {
-        let view = View { colour: self.colour && !self.plain_errors, ..self.view(false) };
+        let view = View { colour: self.colour_of_errors(), ..self.view(false) };
         let text = view.red(text);
         self.note(&text);
     }

@@ -23,6 +23,15 @@ pub enum Reason {
     KeptElsewhere,
 }
 
+/// One thing that stands against a task's `config`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFault {
+    /// The keys that lead to it from `config` on; of several blocks or elements the place in the list stands behind the
+    /// key: `mount[1]`, `source`. Empty when it is about the whole.
+    pub path: Vec<String>,
+    pub message: String,
+}
+
 /// Why a driver could not do what it was asked to.
 ///
 /// `message` is one or more lines for people: what was being done, to what, why it failed. `hint` is what to try.
@@ -34,6 +43,8 @@ pub struct DriverError {
     pub message: String,
     /// What to try; may be empty.
     pub hint: String,
+    /// What stands against the task's `config`, one by one, where that is what the error is about.
+    pub config_faults: Vec<ConfigFault>,
     #[source]
     pub source: Option<Box<dyn Error + Send + Sync>>,
 }
@@ -52,7 +63,14 @@ impl DriverError {
     }
 
     fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { class, reason: Reason::Other, message: message.into(), hint: String::new(), source: None }
+        Self {
+            class,
+            reason: Reason::Other,
+            message: message.into(),
+            hint: String::new(),
+            config_faults: Vec::new(),
+            source: None,
+        }
     }
 
     #[must_use]
@@ -64,6 +82,12 @@ impl DriverError {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
+        self
+    }
+
+    #[must_use]
+    pub fn with_config_faults(mut self, faults: Vec<ConfigFault>) -> Self {
+        self.config_faults = faults;
         self
     }
 

@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
 
-pub use error::{DriverError, ErrorClass, Reason};
+pub use error::{ConfigFault, DriverError, ErrorClass, Reason};
 pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{

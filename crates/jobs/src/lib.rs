@@ -19,5 +19,5 @@ mod warnings;
 pub use complete::{Completed, complete};
 pub use defaults::canonicalize;
 pub use diff::diff;
-pub use fault::{Fault, Invalid, format_warnings};
+pub use fault::{Fault, Invalid, PlacedFault, format_warnings};
 pub use updates::{UpdateKind, update_kind};

@@ -14,13 +14,14 @@ impl Refusals {
         if asked {
             let path = if path.is_empty() { block.to_owned() } else { format!("{path} → {block}") };
             let hint = "this version of Longshore does not act on it, so the job is not accepted";
-            self.faults.push(Fault::plain(format!("{path}: {hint}; remove it from the job")));
+            let told = Fault::plain(format!("{path}: {hint}; remove it from the job"));
+            self.faults.push(told.within(&path));
         }
     }
 
     fn because(&mut self, path: &str, block: &str, why: &str) {
         let path = if path.is_empty() { block.to_owned() } else { format!("{path} → {block}") };
-        self.faults.push(Fault::plain(format!("{path}: {why}")));
+        self.faults.push(Fault::plain(format!("{path}: {why}")).within(&path));
     }
 }
 

@@ -5,15 +5,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use hcl_edit::Span;
-use hcl_edit::expr::Expression;
+use hcl_edit::expr::{Expression, ObjectKey};
 use hcl_edit::structure::{Attribute, Block, Structure};
-use longshore_values::{Diagnostic, GoDuration, Place};
+use longshore_values::{Diagnostic, GoDuration, nearest};
 use serde_json::Value as Json;
 
-use crate::SEPARATOR;
 use crate::evaluate::{Evaluator, Outcome, Scope, Trouble};
+use crate::places::{join, numbered, segment};
 use crate::schema::{Body, Fields, JOB, Kind, Nested, Shape};
-use crate::suggest::nearest;
 use crate::value::Value;
 
 /// The units of work of one block. Each keeps about a kilobyte until the whole file is read, and a few nested `dynamic`
@@ -35,7 +34,8 @@ struct Instance<'b> {
 pub(crate) struct Decoder<'e, 'a> {
     evaluator: &'e Evaluator<'a>,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) places: BTreeMap<String, Place>,
+    /// Where blocks and attributes stand, by path.
+    pub(crate) places: BTreeMap<String, Range<usize>>,
 }
 
 impl<'e, 'a> Decoder<'e, 'a> {
@@ -66,8 +66,29 @@ impl<'e, 'a> Decoder<'e, 'a> {
 
     fn remember(&mut self, path: &str, span: Option<Range<usize>>) {
         if let Some(span) = span {
-            let place = self.evaluator.source.place(span);
-            self.places.entry(path.to_owned()).or_insert(place);
+            self.places.entry(path.to_owned()).or_insert(span);
+        }
+    }
+
+    /// The parts of a value that is written out.
+    fn remember_within(&mut self, path: &str, value: &Expression) {
+        match value {
+            Expression::Object(object) => {
+                for (key, inner) in object {
+                    let Some(name) = name_of(key) else { continue };
+                    let path = join(path, name);
+                    self.remember(&path, key.span());
+                    self.remember_within(&path, inner.expr());
+                }
+            }
+            Expression::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    let path = numbered(path, at);
+                    self.remember(&path, item.span());
+                    self.remember_within(&path, item);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -130,10 +151,12 @@ impl<'e, 'a> Decoder<'e, 'a> {
             if let Some(json) = self.told(converted).filter(|json| !json.is_null()) {
                 fields.insert(known.key.to_owned(), json);
             }
+            self.remember_within(&path, &attribute.value);
             return;
         }
         match schema.nested(name) {
             Some(nested) if matches!(nested.shape, Shape::TextMap | Shape::TextsMap | Shape::Free) => {
+                self.remember_within(&path, &attribute.value);
                 let Some(value) = self.value_of(attribute, scope) else { return };
                 self.map_attribute(nested, &value, attribute, fields);
             }
@@ -163,8 +186,13 @@ impl<'e, 'a> Decoder<'e, 'a> {
             }
             return;
         };
+        let mut spans = BTreeMap::new();
+        if let Expression::Object(object) = &attribute.value {
+            spans.extend(object.iter().filter_map(|(key, item)| Some((name_of(key)?, item.expr().span()))));
+        }
         let mut map = Fields::new();
         for (key, item) in items.iter() {
+            let span = spans.get(key.as_str()).cloned().unwrap_or_else(|| span.clone());
             let converted = match nested.shape {
                 Shape::TextMap => self.convert(key, Kind::Text, item, span.clone()),
                 Shape::TextsMap => self.convert(key, Kind::Texts, item, span.clone()),
@@ -195,12 +223,16 @@ impl<'e, 'a> Decoder<'e, 'a> {
         let label = instance.labels.first().map(|(label, _)| label.as_str());
         let path = match (nested.key, label) {
             ("~tasks", Some(label)) => join(&join(path, &segment("group", Some(label))), &segment(name, Some(label))),
+            _ if nested.shape == Shape::Many => {
+                let before = fields.get(nested.key).and_then(Json::as_array).map_or(0, Vec::len);
+                join(path, &numbered(name, before))
+            }
             _ => join(path, &segment(name, label)),
         };
         self.remember(&path, instance.span.clone());
         let read = match nested.shape {
-            Shape::TextMap | Shape::TextsMap => self.map_block(nested, instance),
-            Shape::Free => self.free_block(instance),
+            Shape::TextMap | Shape::TextsMap => self.map_block(nested, instance, &path),
+            Shape::Free => self.free_block(instance, &path),
             _ => {
                 let labelled = match (nested.shape, label) {
                     (Shape::Labelled(key) | Shape::ByLabel(key), Some(label)) if !key.is_empty() => {
@@ -246,13 +278,14 @@ impl<'e, 'a> Decoder<'e, 'a> {
     }
 
     /// A map that is written as a block: names and texts.
-    fn map_block(&mut self, nested: &Nested, instance: &Instance<'_>) -> Fields {
+    fn map_block(&mut self, nested: &Nested, instance: &Instance<'_>, path: &str) -> Fields {
         let kind = if nested.shape == Shape::TextsMap { Kind::Texts } else { Kind::Text };
         let mut map = Fields::new();
         for structure in instance.body {
             match structure {
                 Structure::Attribute(attribute) => {
                     let name = attribute.key.value().as_str();
+                    self.remember(&join(path, name), attribute.key.span());
                     let Some(value) = self.value_of(attribute, &instance.scope) else { continue };
                     let converted = self.convert(name, kind, &value, attribute.value.span());
                     if let Some(json) = self.told(converted).filter(|json| !json.is_null()) {
@@ -269,11 +302,14 @@ impl<'e, 'a> Decoder<'e, 'a> {
     }
 
     /// A body that only its reader understands: attributes as they are, blocks as lists of objects.
-    fn free_block(&mut self, instance: &Instance<'_>) -> Fields {
+    fn free_block(&mut self, instance: &Instance<'_>, path: &str) -> Fields {
         let mut fields = Fields::new();
         for structure in instance.body {
             match structure {
                 Structure::Attribute(attribute) => {
+                    let path = join(path, attribute.key.value().as_str());
+                    self.remember(&path, attribute.key.span());
+                    self.remember_within(&path, &attribute.value);
                     let Some(value) = self.value_of(attribute, &instance.scope) else { continue };
                     let json = self.json(&value, attribute.value.span());
                     if let Some(json) = self.told(json) {
@@ -282,7 +318,14 @@ impl<'e, 'a> Decoder<'e, 'a> {
                 }
                 Structure::Block(block) => {
                     for inner in self.instances(block, &instance.scope) {
-                        let mut read = self.free_block(&inner);
+                        let before = fields.get(inner.name.as_str()).and_then(Json::as_array).map_or(0, Vec::len);
+                        let mut path = join(path, &numbered(&inner.name, before));
+                        self.remember(&path, inner.span.clone());
+                        for (label, span) in &inner.labels {
+                            path = join(&path, label);
+                            self.remember(&path, span.clone());
+                        }
+                        let mut read = self.free_block(&inner, &path);
                         for (label, _) in inner.labels.iter().rev() {
                             let labelled = Json::Array(vec![read.into()]);
                             read = Fields::from_iter([(label.clone(), labelled)]);
@@ -467,13 +510,13 @@ impl<'e, 'a> Decoder<'e, 'a> {
     }
 }
 
-/// How a block is named in a path: `task "web"`, `artifact`.
-pub(crate) fn segment(name: &str, label: Option<&str>) -> String {
-    label.map_or_else(|| name.to_owned(), |label| format!("{name} {label:?}"))
-}
-
-pub(crate) fn join(path: &str, next: &str) -> String {
-    if path.is_empty() { next.to_owned() } else { format!("{path}{SEPARATOR}{next}") }
+/// The key of an object, when it is written and not made.
+fn name_of(key: &ObjectKey) -> Option<&str> {
+    match key {
+        ObjectKey::Ident(name) => Some(name.value().as_str()),
+        ObjectKey::Expression(Expression::String(name)) => Some(name.value().as_str()),
+        ObjectKey::Expression(_) => None,
+    }
 }
 
 fn label_error(name: &str, wanted: usize, given: usize) -> Diagnostic {

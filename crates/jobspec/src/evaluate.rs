@@ -12,13 +12,12 @@ use std::sync::Arc;
 
 use hcl_edit::Span;
 use hcl_edit::expr::{Conditional, Expression, ForExpr, FuncCall, Object, ObjectKey, Traversal, TraversalOperator};
-use longshore_values::Diagnostic;
+use longshore_values::{Diagnostic, nearest};
 use sha2::{Digest, Sha256};
 
 use crate::functions::{self, Context};
 use crate::number::Number;
 use crate::source::Source;
-use crate::suggest::nearest;
 use crate::types::Type;
 use crate::value::Value;
 use crate::{Files, operators};

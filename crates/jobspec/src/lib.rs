@@ -13,10 +13,11 @@ mod json;
 mod mistakes;
 mod number;
 mod operators;
+mod places;
 pub mod reference;
 mod schema;
 mod source;
-mod suggest;
+mod syntax;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -24,20 +25,19 @@ mod types;
 mod value;
 mod variables;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use hcl_edit::Span;
 use hcl_edit::structure::{Block, Body, Structure};
 use longshore_api::Job;
-use longshore_values::{Diagnostic, Place};
+use longshore_values::{Diagnostic, nearest};
 
 pub use format::format;
+pub use places::{Finding, Places, diagnose, locate};
 
 use decode::Decoder;
 use evaluate::{Budget, Evaluator};
 use source::Source;
-pub use suggest::nearest;
 
 /// The longest text that is read, in bytes.
 pub const TEXT_BYTES_MAX: usize = 8 << 20;
@@ -94,59 +94,8 @@ impl<'a> Input<'a> {
 #[derive(Debug, Clone)]
 pub struct Parsed {
     pub job: Job,
-    /// Blocks and attributes by path, such as `group "web" → task "server" → artifact`.
-    pub places: BTreeMap<String, Place>,
+    pub places: Places,
     pub warnings: Vec<Diagnostic>,
-}
-
-/// A message about a job, line by line, with the places of the parts that its lines are about.
-///
-/// A line is about a part when it begins with the part's path and a colon. Where the part itself is not in the file
-/// (a default, say), the nearest block around it is shown.
-pub fn locate(places: &BTreeMap<String, Place>, message: &str) -> String {
-    let mut out = Vec::new();
-    for line in message.lines() {
-        out.push(line.to_owned());
-        if let Some(place) = place_of(places, line) {
-            let number = place.line.to_string();
-            let before: String =
-                place.line_text.chars().take(place.column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
-            out.push(format!("    {place}"));
-            out.push(format!("    {number} | {}", place.line_text));
-            out.push(format!("    {} | {before}{}", " ".repeat(number.len()), "^".repeat(place.width)));
-        }
-    }
-    out.join("\n")
-}
-
-/// A server's message about a job as diagnostics, one for each line that says something, with the places that
-/// [`locate`] would show.
-pub fn diagnose(places: &BTreeMap<String, Place>, message: &str) -> Vec<Diagnostic> {
-    let says = |line: &&str| !line.is_empty() && !line.ends_with(" occurred:");
-    let lines = message.lines().map(|line| line.trim_start_matches(['*', ' ', '\t']).trim_end()).filter(says);
-    lines.map(|line| Diagnostic { place: place_of(places, line).cloned(), ..Diagnostic::error(line) }).collect()
-}
-
-fn place_of<'a>(places: &'a BTreeMap<String, Place>, line: &str) -> Option<&'a Place> {
-    let segments = path_segments(line.trim_start_matches(['*', ' ', '\t']))?;
-    // Policies of the job are told as those of its groups.
-    let starts = if segments.len() > 1 { 2 } else { 1 };
-    let exact = (0..starts).find_map(|start| places.get(&segments.get(start..)?.join(SEPARATOR)));
-    exact.or_else(|| (1..segments.len()).rev().find_map(|end| places.get(&segments.get(..end)?.join(SEPARATOR))))
-}
-
-/// Stands between the parts of a path.
-const SEPARATOR: &str = " → ";
-
-/// The parts of the path that a message begins with: up to the first colon outside of quotes.
-fn path_segments(message: &str) -> Option<Vec<&str>> {
-    let mut quoted = false;
-    let colon = message.char_indices().find(|(_, c)| {
-        quoted ^= *c == '"';
-        *c == ':' && !quoted
-    });
-    let path = message.get(..colon?.0)?;
-    Some(path.split(SEPARATOR).collect())
 }
 
 /// Everything that is wrong with a job file; at least one error.
@@ -183,7 +132,7 @@ pub fn parse(input: &Input<'_>) -> Result<Parsed, ParseError> {
     if source.text.trim_start().starts_with('{') {
         return json::parse(&source, input);
     }
-    let body = hcl_edit::parser::parse_body(&source.text).map_err(|why| syntax_error(&source, &why))?;
+    let body = syntax::body(&source).map_err(|why| ParseError::from(*why))?;
     read_body(&body, &source, input)
 }
 
@@ -239,7 +188,7 @@ fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, 
     };
     let mut decoder = Decoder::new(&evaluator);
     let mut fields = decoder.top_block(&schema::JOB, job, "ID");
-    let places = std::mem::take(&mut decoder.places);
+    let places = Places::new(source.clone(), std::mem::take(&mut decoder.places));
     diagnostics.append(&mut decoder.diagnostics);
     diagnostics.append(&mut evaluator.faults.borrow_mut());
     if !diagnostics.is_empty() {
@@ -252,11 +201,7 @@ fn read_body(body: &Body, source: &Source, input: &Input<'_>) -> Result<Parsed, 
     finished(fields.into(), places, warnings)
 }
 
-fn finished(
-    job: serde_json::Value,
-    places: BTreeMap<String, Place>,
-    warnings: Vec<Diagnostic>,
-) -> Result<Parsed, ParseError> {
+fn finished(job: serde_json::Value, places: Places, warnings: Vec<Diagnostic>) -> Result<Parsed, ParseError> {
     let job =
         longshore_api::from_value(job).map_err(|why| Diagnostic::error(format!("the job is not valid: {why}")))?;
     Ok(Parsed { job, places, warnings })
@@ -279,8 +224,4 @@ fn misplaced(source: &Source, name: &str, span: Option<std::ops::Range<usize>>, 
         },
     };
     placed(source, span, told)
-}
-
-fn syntax_error(source: &Source, why: &hcl_edit::parser::Error) -> Diagnostic {
-    mistakes::of_syntax(source, why.location().offset(), why.message())
 }

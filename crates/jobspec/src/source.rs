@@ -72,8 +72,13 @@ impl Source {
             line,
             column: self.characters_before(start) - self.characters_before(line_start) + 1,
             line_text: line_text.trim_end_matches('\r').to_owned(),
-            width: self.text.get(start..end).map_or(0, |part| characters_of(part.as_bytes())).max(1),
+            width: (self.characters_before(end) - self.characters_before(start)).max(1),
         }
+    }
+
+    /// Whether it was made from another text.
+    pub(crate) fn is_made(&self) -> bool {
+        self.original.is_some()
     }
 
     /// How many characters begin before a byte.

@@ -6,15 +6,14 @@ use std::rc::Rc;
 
 use hcl_edit::Span;
 use hcl_edit::expr::Expression;
-use hcl_edit::structure::{Block, Body, Structure};
-use longshore_values::Diagnostic;
+use hcl_edit::structure::{Block, Structure};
+use longshore_values::{Diagnostic, nearest};
 
-use crate::Input;
 use crate::evaluate::{Budget, Evaluator, Scope, Trouble};
 use crate::source::Source;
-use crate::suggest::nearest;
 use crate::types::Type;
 use crate::value::Value;
+use crate::{Input, syntax};
 
 /// A variable as its block declares it.
 struct Declared<'b> {
@@ -259,13 +258,13 @@ fn take_text(one: &mut Declared<'_>, text: &str, from: &str, budget: &Budget, di
 }
 
 fn read_expression(source: &Source, budget: &Budget, else_text: bool) -> Result<Value, Box<Diagnostic>> {
-    let expression = match hcl_edit::parser::parse_expr(&source.text) {
+    let expression = match syntax::expression(source) {
         Ok(Expression::Variable(_) | Expression::Traversal(_)) if else_text => {
             return Ok(Value::text(source.text.as_str()));
         }
         Ok(expression) => expression,
         Err(_) if else_text => return Ok(Value::text(source.text.as_str())),
-        Err(why) => return Err(Box::new(crate::syntax_error(source, &why))),
+        Err(why) => return Err(why),
     };
     let evaluator = Evaluator::new(source, budget, None);
     match evaluator.evaluate(&expression, &Rc::default()) {
@@ -322,9 +321,9 @@ fn read_file(
         }
         return;
     }
-    let body: Body = match hcl_edit::parser::parse_body(text) {
+    let body = match syntax::body(&source) {
         Ok(body) => body,
-        Err(why) => return diagnostics.push(crate::syntax_error(&source, &why)),
+        Err(why) => return diagnostics.push(*why),
     };
     let evaluator = Evaluator::new(&source, budget, None);
     for structure in &body {

@@ -15,7 +15,6 @@ mod merge;
 mod parse;
 pub mod reference;
 mod source;
-mod spelling;
 mod tree;
 
 pub use agent::{
@@ -23,10 +22,9 @@ pub use agent::{
     HostVolume, Inputs, Log, Plugin, Ports, Reserved, SchedulerDefaults, Server, Telemetry, counts_in_folder,
     docker_options, legacy_docker_options, legacy_mock_options, legacy_raw_exec_options, port_ranges,
 };
-pub use decode::{Block, Decoded, Effective, Given, Unused};
+pub use decode::{Block, Decoded, Effective, Given, Unused, is_taken_by_nomad, nomad_acts_on};
 pub use error::Refusal;
 pub use source::{Origin, Source, Span, names_a_secret};
-pub use spelling::nearest;
 pub use tree::{Entry, Node, Object, Tree, Value};
 
 /// Reads one text, HCL or JSON, into a tree of its own.

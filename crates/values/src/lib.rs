@@ -7,6 +7,7 @@ mod error_text;
 mod glob;
 mod secret;
 mod shown;
+mod spelling;
 mod version;
 
 pub use diagnostic::{Diagnostic, Place, Severity};
@@ -15,4 +16,5 @@ pub use error_text::{system_words, with_causes};
 pub use glob::Glob;
 pub use secret::Secret;
 pub use shown::{holds_a_login, masked, printable, without_login};
+pub use spelling::nearest;
 pub use version::{Version, VersionConstraint, VersionRule};

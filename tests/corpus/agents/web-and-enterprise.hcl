@@ -24,6 +24,7 @@ rpc {
   accept_backlog           = 128
   keep_alive_interval      = "1m"
   connection_write_timeout = "20s"
+  max_stream_window_size   = 524288
   stream_open_timeout      = "30s"
   stream_close_timeout     = "1m"
   dial_timeout             = "5s"

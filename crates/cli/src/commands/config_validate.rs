@@ -6,5 +6,5 @@ pub(super) fn run(context: &mut Context) -> Outcome {
         return Err(Failure::usage("This command takes at least one argument: <path>"));
     }
     let effective = context.given.switch("effective");
-    Ok(context.local.validate_config(&context.given.arguments, effective))
+    Ok(context.local.validate_config(&context.given.arguments, effective, context.ui.colour_of_errors()))
 }

@@ -1,8 +1,8 @@
 use longshore_api::{JobPlanRequest, JobPlanResponse};
 
 use crate::commands::{Context, Outcome};
-use crate::failure::{Failure, While};
-use crate::jobfile;
+use crate::failure::Failure;
+use crate::jobfile::{self, WITH_FAULTS};
 use crate::render::{diff, plan};
 use crate::resolve::job_path;
 
@@ -34,10 +34,9 @@ async fn plan(context: &mut Context) -> Outcome {
         None => context.client.clone(),
     };
     let answer: JobPlanResponse = client
-        .put(&format!("{}/plan", job_path(&id)), &[], &request)
+        .put(&format!("{}/plan", job_path(&id)), &[WITH_FAULTS], &request)
         .await
-        .doing("Error during plan")
-        .map_err(|failure| Failure::told(file.with_place(&failure.message())))?;
+        .map_err(|why| file.refused("Error during plan", why))?;
     let view = context.view();
     if let (true, Some(diff)) = (with_diff, &answer.diff) {
         context.ui.line(&format!("{}\n", diff::job(&view, diff)));

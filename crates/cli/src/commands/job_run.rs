@@ -2,8 +2,8 @@ use longshore_api::{JobRegisterRequest, JobRegisterResponse};
 use serde::Serialize;
 
 use crate::commands::{Context, Outcome};
-use crate::failure::{Failure, While};
-use crate::jobfile::{self, JobFile};
+use crate::failure::Failure;
+use crate::jobfile::{self, JobFile, WITH_FAULTS};
 use crate::json::pretty;
 use crate::monitor::Cancelled;
 
@@ -34,14 +34,13 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
         Some(namespace) => context.client.in_namespace(namespace),
         None => context.client.clone(),
     };
-    let answer: JobRegisterResponse = match client.put("/v1/jobs", &[], &request).await {
+    let answer: JobRegisterResponse = match client.put("/v1/jobs", &[WITH_FAULTS], &request).await {
         Ok(answer) => answer,
         Err(why) => {
             if let Some(at) = why.server_text().and_then(|text| Some(text.get(text.find(ENFORCED)?..)?.to_owned())) {
                 return Err(Failure::told(format!("{at}\nJob not updated")));
             }
-            let told = Err(why).doing("Error submitting job").map(|()| 0);
-            return told.map_err(|failure| Failure::told(file.with_place(&failure.message())));
+            return Err(file.refused("Error submitting job", why));
         }
     };
     context.tell_warnings(&answer.warnings);

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::client::ClientError;
 use crate::commands::{Context, Outcome};
-use crate::failure::{Failure, While};
-use crate::jobfile::{self, JobFile};
+use crate::failure::Failure;
+use crate::jobfile::{self, JobFile, WITH_FAULTS};
 use crate::json::pretty;
 
 pub(super) async fn run(context: &mut Context) -> Outcome {
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
     let answer = ask(context, &file).await?;
     let error = error_of(&answer);
     if !error.is_empty() {
-        return Err(Failure::told(format!("Job validation errors:\n{}", file.with_place(&error))));
+        return Err(Failure::told(format!("Job validation errors:\n{}", file.with_places(&error, &answer.faults))));
     }
     context.tell_warnings(&answer.warnings);
     let text = context.view().bold_green("Job validation successful");
@@ -34,13 +34,13 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
 
 async fn ask(context: &mut Context, file: &JobFile) -> Result<JobValidateResponse, Failure> {
     let request = JobValidateRequest { job: Some(file.job.clone()) };
-    match context.client.put("/v1/validate/job", &[], &request).await {
+    match context.client.put("/v1/validate/job", &[WITH_FAULTS], &request).await {
         Ok(answer) => Ok(answer),
         Err(why @ ClientError::Connect { .. }) => {
             context.ui.note(&format!("{why}\nOnly the file's form was checked: rules are the server's."));
             Ok(JobValidateResponse::default())
         }
-        Err(why) => Err(why).doing("Error validating job"),
+        Err(why) => Err(file.refused("Error validating job", why)),
     }
 }
 
@@ -56,7 +56,7 @@ async fn for_editors(context: &mut Context, path: &str) -> Outcome {
         Ok(file) => {
             let answer = ask(context, &file).await?;
             let mut told = file.warnings.clone();
-            told.extend(file.diagnose(&error_of(&answer)));
+            told.extend(file.diagnose(&error_of(&answer), &answer.faults));
             told.extend(answer.warnings.lines().filter_map(|line| line.strip_prefix("* ")).map(Diagnostic::warning));
             told
         }

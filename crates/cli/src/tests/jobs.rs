@@ -59,6 +59,98 @@ fn errors_of_job_files_point_at_the_line() {
     assert!(text.ends_with("--- exit 1"), "{text}");
 }
 
+/// Whatever command sends the job, what the server finds wrong with it is shown where it stands.
+#[test]
+fn what_the_server_finds_is_shown_in_the_file() {
+    let text = r#"job "web" {
+  priority = 500
+  group "g" {
+    task "t" {
+      driver = "docker"
+      config {
+        image = "a"
+        mount {
+          target = "/a"
+        }
+        mount {
+          target = "b"
+        }
+        labels = { "longshore.x" = "y", z = "1" }
+      }
+      resources { cpu = 0 }
+    }
+  }
+}
+"#;
+    let task = "group \"g\" → task \"t\"";
+    let of_config = |rest: &str| format!("{task} → config: config.{rest}");
+    let (mount, labels) = (of_config("mount[1].target \"b\" is not an absolute path"), of_config("labels: no"));
+    let error = format!(
+        "4 errors occurred:\n\t* job priority must be between [1, 100]\n\t* Task group g validation failed: 1 error \
+         occurred:\n\t* Task t validation failed: 1 error occurred:\n\t* minimum CPU value is 1; got \
+         0\n\n\n\n\t* {mount}\n\t* {labels}\n\n"
+    );
+    let fault = |path: String, message: &str| json!({"Path": path, "Message": message});
+    let faults = json!([
+        fault("priority".to_owned(), "job priority must be between [1, 100]"),
+        fault(format!("{task} → resources → cpu"), "minimum CPU value is 1; got 0"),
+        fault(format!("{task} → config → mount[1] → target"), &mount),
+        fault(format!("{task} → config → labels → longshore.x"), &labels),
+    ]);
+    let agent = Agent::start();
+    let refusal = json!({"Error": error, "Faults": faults});
+    agent.at("PUT /v1/jobs", 400, 7, &refusal).at("PUT /v1/job/web/plan", 400, 7, &refusal);
+    agent.at("PUT /v1/validate/job", 200, 7, &refusal);
+    let file = job_file(text);
+    let path = file.path();
+    let told = |words: &[&str]| run_at(&agent.address, &[words, &[path.as_str()]].concat()).replace(&path, "web.hcl");
+    let run = told(&["job", "run"]);
+    insta::assert_snapshot!(run, @r#"
+    --- stderr
+    Error submitting job: Unexpected response code: 400 (4 errors occurred:
+    	* job priority must be between [1, 100]
+        web.hcl:2:3
+        2 |   priority = 500
+          |   ^^^^^^^^
+    	* Task group g validation failed: 1 error occurred:
+    	* Task t validation failed: 1 error occurred:
+    	* minimum CPU value is 1; got 0
+        web.hcl:16:19
+        16 |       resources { cpu = 0 }
+           |                   ^^^
+
+
+
+    	* group "g" → task "t" → config: config.mount[1].target "b" is not an absolute path
+        web.hcl:12:11
+        12 |           target = "b"
+           |           ^^^^^^
+    	* group "g" → task "t" → config: config.labels: no
+        web.hcl:14:20
+        14 |         labels = { "longshore.x" = "y", z = "1" }
+           |                    ^^^^^^^^^^^^^
+
+    )
+    --- exit 1
+    "#);
+    let body = |text: &str| text.lines().filter(|line| line.starts_with("    ")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(body(&told(&["job", "plan"])), body(&run));
+    assert_eq!(body(&told(&["job", "validate"])), body(&run));
+    assert!(agent.asked().iter().all(|line| line.contains("?faults=json ")), "{:?}", agent.asked());
+    let told: Value = serde_json::from_str(
+        told(&["job", "validate", "-diagnostics", "json"])
+            .lines()
+            .skip(1)
+            .filter(|line| !line.starts_with("---"))
+            .collect::<String>()
+            .as_str(),
+    )
+    .unwrap();
+    let places: Vec<_> =
+        told["diagnostics"].as_array().unwrap().iter().map(|one| one["place"]["line"].as_u64()).collect();
+    assert_eq!(places, [Some(2), Some(16), Some(12), Some(14)]);
+}
+
 #[test]
 fn stopping_asks_only_when_a_prefix_was_given() {
     let agent = Agent::start();

@@ -96,12 +96,12 @@ impl Local for Elsewhere {
     }
 
     /// As many as there are words.
-    fn show_config(&self, words: &[String]) -> u8 {
+    fn show_config(&self, words: &[String], _: bool) -> u8 {
         u8::try_from(words.len()).unwrap()
     }
 
     /// As many as there are paths, and 100 for the list.
-    fn validate_config(&self, paths: &[String], effective: bool) -> u8 {
+    fn validate_config(&self, paths: &[String], effective: bool, _: bool) -> u8 {
         u8::try_from(paths.len()).unwrap() + if effective { 100 } else { 0 }
     }
 }

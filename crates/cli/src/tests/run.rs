@@ -49,7 +49,7 @@ fn running_a_job_follows_evaluation_and_deployment() {
     --- exit 0
     "#);
     let asked = agent.asked();
-    let register: Value = serde_json::from_str(asked[0].strip_prefix("PUT /v1/jobs ").unwrap()).unwrap();
+    let register: Value = serde_json::from_str(asked[0].strip_prefix("PUT /v1/jobs?faults=json ").unwrap()).unwrap();
     assert_eq!(
         register["Submission"],
         json!({"Source": JOB, "Format": "hcl2", "VariableFlags": null, "Variables": ""})

@@ -103,7 +103,7 @@ impl Driver for DockerDriver {
     }
 
     fn check_config(&self, config: &serde_json::Value) -> Result<(), DriverError> {
-        TaskConfig::decode(config).map(|_| ()).map_err(|error| DriverError::fatal(error.to_string()))
+        TaskConfig::decode(config).map(|_| ()).map_err(DriverError::from)
     }
 
     fn ports_named(&self, config: &serde_json::Value) -> Vec<String> {

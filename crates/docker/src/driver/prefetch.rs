@@ -14,7 +14,7 @@ pub(crate) async fn prefetch(shared: &Shared, request: PrefetchRequest) -> Resul
     if !is_image_known_before_start(&request.config) {
         return Ok(());
     }
-    let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
+    let config = TaskConfig::decode(&request.config).map_err(DriverError::from)?;
     let (owner, name) = (owner(request.id), allowed_image(&config, &shared.options)?);
     let patience = config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout);
     let keeping = shared.keeping_within(patience.to_std()).await?;

@@ -29,7 +29,7 @@ pub(crate) async fn attempt(
     request: StartRequest,
     cancelled: CancellationToken,
 ) -> Result<Started, DriverError> {
-    let config = TaskConfig::decode(&request.config).map_err(|error| DriverError::fatal(error.to_string()))?;
+    let config = TaskConfig::decode(&request.config).map_err(DriverError::from)?;
     // Such a variable would be cut off by the container, or refused for ever.
     if let Some((name, _)) = request.env.iter().find(|(name, value)| name.contains('\0') || value.contains('\0')) {
         return Err(DriverError::fatal(format!("the task's environment variable {name:?} holds a NUL byte")));

@@ -333,7 +333,7 @@ fn read_logging(block: &mut Block<'_>) -> LoggingOptions {
 fn refuse_tls(block: &mut Block<'_>) {
     let given = block.take_block("tls", |tls| ["cert", "key", "ca"].map(|key| tls.take_given_string(key)));
     if let Some(first) = given.into_iter().flatten().next() {
-        block.refuse(
+        block.refuse_what_nomad_does(
             &first.origin,
             "tls is given, but this build cannot speak TLS to a Docker engine",
             "use the engine's Unix socket, or plain tcp:// inside of a trusted network",

@@ -106,6 +106,7 @@ fn mistakes_are_refused_with_their_place() {
       |
     1 | tls { ca = "/etc/ca.pem" }
       |            ^^^^^^^^^^^^^
+    Nomad takes this without a word, and acts on it
     hint: use the engine's Unix socket, or plain tcp:// inside of a trusted network
     agent.hcl:1:6: plugin.docker.config.gc unexpected keys auth
       |

@@ -43,25 +43,26 @@ pub(super) fn check(config: &TaskConfig, fields: &mut Fields) {
 
 fn of_command(config: &TaskConfig, fields: &mut Fields) {
     if config.image.is_empty() {
-        fields.problem("config.image is missing");
+        fields.problem("image", "is missing");
     }
     if let Some(command) = &config.command {
         if command.trim().is_empty() {
-            fields.problem("config.command is blank");
+            fields.problem("command", "is blank");
         } else if command.trim() != command {
-            fields.problem(format!("config.command {command:?} begins or ends with white space"));
+            fields.problem("command", format!("{command:?} begins or ends with white space"));
         }
     }
     let work_dir = &config.work_dir;
     if !work_dir.is_empty() && !work_dir.starts_with('/') && !is_open(work_dir) {
-        fields.problem(format!("config.work_dir {work_dir:?} is not an absolute path"));
+        fields.problem("work_dir", format!("{work_dir:?} is not an absolute path"));
     }
 }
 
 fn of_labels(config: &TaskConfig, fields: &mut Fields) {
     for key in config.labels.keys() {
         if let Some(prefix) = RESERVED_LABELS.iter().find(|prefix| key.to_lowercase().starts_with(*prefix)) {
-            fields.problem(format!("config.labels: {key:?} cannot be set, labels of {prefix}* are the driver's own"));
+            let why = format!(": {key:?} cannot be set, labels of {prefix}* are the driver's own");
+            fields.problem_of_member("labels", key, &why);
         }
     }
 }
@@ -69,7 +70,7 @@ fn of_labels(config: &TaskConfig, fields: &mut Fields) {
 fn of_networks(config: &TaskConfig, fields: &mut Fields) {
     let mut wrong = |key: &str, text: &str, is_right: bool, kind: &str| {
         if !text.is_empty() && !is_open(text) && !is_right {
-            fields.problem(format!("config.{key} {text:?} is not {kind}"));
+            fields.problem(key, format!("{text:?} is not {kind}"));
         }
     };
     let (ipv4, ipv6) = (&config.ipv4_address, &config.ipv6_address);
@@ -102,29 +103,28 @@ fn of_storage(config: &TaskConfig, fields: &mut Fields) {
         let right = parts.next().is_some_and(|source| !source.is_empty())
             && parts.next().is_some_and(|target| target.starts_with('/') || is_open(target));
         if !right && !is_open(volume) {
-            fields.problem(format!(
-                "config.volumes[{n}] {volume:?} is not of the form source:destination[:mode] with an absolute destination"
-            ));
+            let form = "source:destination[:mode] with an absolute destination";
+            fields.problem(&format!("volumes[{n}]"), format!("{volume:?} is not of the form {form}"));
         }
     }
 }
 
 fn of_resources(config: &TaskConfig, fields: &mut Fields) {
     if config.cpu_cfs_period.is_some_and(|period| !(0..=CPU_CFS_PERIOD_MAX).contains(&period)) {
-        fields.problem(format!("config.cpu_cfs_period must be between 0 and {CPU_CFS_PERIOD_MAX} microseconds"));
+        fields.problem("cpu_cfs_period", format!("must be between 0 and {CPU_CFS_PERIOD_MAX} microseconds"));
     }
     if config.oom_score_adj.is_some_and(|score| !(-OOM_SCORE_ADJ_MAX..=OOM_SCORE_ADJ_MAX).contains(&score)) {
-        fields.problem(format!("config.oom_score_adj must be between -{OOM_SCORE_ADJ_MAX} and {OOM_SCORE_ADJ_MAX}"));
+        fields.problem("oom_score_adj", format!("must be between -{OOM_SCORE_ADJ_MAX} and {OOM_SCORE_ADJ_MAX}"));
     }
     let cpus = &config.cpuset_cpus;
     if !is_open(cpus) && !is_cpu_list(cpus) {
-        fields.problem(format!("config.cpuset_cpus {cpus:?} is not a list of processors such as 0-3 or 0,2"));
+        fields.problem("cpuset_cpus", format!("{cpus:?} is not a list of processors such as 0-3 or 0,2"));
     }
     for (name, text) in &config.ulimit {
         if !is_open(text)
             && let Err(why) = ulimit(name, text)
         {
-            fields.problem(format!("config.ulimit.{name}: {why}"));
+            fields.problem_of_member("ulimit", name, &format!(".{name}: {why}"));
         }
     }
 }
@@ -173,9 +173,8 @@ fn of_isolation(config: &TaskConfig, fields: &mut Fields) {
     for (n, option) in config.security_opt.iter().enumerate() {
         let right = option == "no-new-privileges" || option.contains(['=', ':']);
         if !right && !is_open(option) {
-            fields.problem(format!(
-                "config.security_opt[{n}] {option:?} is neither no-new-privileges nor of the form key=value"
-            ));
+            let what = format!("{option:?} is neither no-new-privileges nor of the form key=value");
+            fields.problem(&format!("security_opt[{n}]"), what);
         }
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use longshore_driver::{ConfigFault, DriverError};
 use longshore_engine::RegistryAuth;
 use longshore_values::GoDuration;
 use serde_json::Value;
@@ -96,9 +97,19 @@ pub struct TaskLogging {
 
 /// Everything that stands against a task's `config`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the task's config cannot be used: {}", .problems.join("; "))]
+#[error("the task's config cannot be used: {}", joined(.problems))]
 pub struct BadTaskConfig {
-    pub problems: Vec<String>,
+    pub problems: Vec<ConfigFault>,
+}
+
+fn joined(problems: &[ConfigFault]) -> String {
+    problems.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>().join("; ")
+}
+
+impl From<BadTaskConfig> for DriverError {
+    fn from(bad: BadTaskConfig) -> Self {
+        Self::fatal(bad.to_string()).with_config_faults(bad.problems)
+    }
 }
 
 /// A text that is filled in at the start only may come to be one of the words.
@@ -222,7 +233,7 @@ mod tests {
     fn refused(config: Value, expected: &str) {
         let got = match TaskConfig::decode(&config) {
             Ok(_) => "good".to_owned(),
-            Err(why) => why.problems.join("; "),
+            Err(why) => joined(&why.problems),
         };
         assert_eq!(got, expected, "{config}");
     }
@@ -275,6 +286,28 @@ mod tests {
         refused(
             json!({"image": "a\0", "auth": {"password": "x\0"}}),
             "config.image holds a NUL byte; config.auth holds a NUL byte; config.image is missing",
+        );
+    }
+
+    #[test]
+    fn problems_have_their_path() {
+        #[track_caller]
+        fn check(config: Value, expected: &[&[&str]]) {
+            let problems = TaskConfig::decode(&config).unwrap_err().problems;
+            let paths: Vec<&[String]> = problems.iter().map(|problem| problem.path.as_slice()).collect();
+            assert_eq!(paths, expected, "{config}");
+        }
+        check(json!({}), &[&["image"]]);
+        check(json!({"image": "a", "comand": "x"}), &[&["comand"]]);
+        check(json!({"image": "a", "volumes": ["/a:/b", "/data"]}), &[&["volumes[1]"]]);
+        check(json!({"image": "a", "labels": [{"longshore.task": "x"}]}), &[&["labels", "longshore.task"]]);
+        check(json!({"image": "a", "labels": {"x.y": ["z"]}}), &[&["labels", "x.y"]]);
+        check(json!({"image": "a", "ulimit": {"x.y": "1"}}), &[&["ulimit", "x.y"]]);
+        check(json!({"image": "a", "auth": [{"username": "u"}, {"username": "v"}]}), &[&["auth[1]"]]);
+        check(json!({"image": "a", "auth": {"user": "u"}}), &[&["auth", "user"]]);
+        check(
+            json!({"image": "a", "mount": [{"target": "/a"}, {"target": "b", "bind_options": {"propagation": "x"}}]}),
+            &[&["mount[1]", "bind_options", "propagation"], &["mount[1]", "target"], &["mount[1]", "bind_options"]],
         );
     }
 

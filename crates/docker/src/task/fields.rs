@@ -3,31 +3,32 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_settings::nearest;
-use longshore_values::{GoDuration, Secret};
+use longshore_driver::ConfigFault;
+use longshore_values::{GoDuration, Secret, nearest};
 use serde_json::{Map, Value};
 
 /// The keys of one block that were not taken yet.
 pub(crate) struct Fields {
-    path: String,
+    /// The keys that lead here from `config` on.
+    path: Vec<String>,
     map: Map<String, Value>,
-    problems: Vec<String>,
+    problems: Vec<ConfigFault>,
     /// The paths that were asked for, without numbers of list elements: what the reference must tell of.
     asked: BTreeSet<String>,
 }
 
 impl Fields {
     pub(crate) fn new(config: &Value) -> Self {
-        let mut fields = Self::of("config".to_owned(), Map::new());
+        let mut fields = Self::of(Vec::new(), Map::new());
         match config {
             Value::Null => {}
             Value::Object(map) => fields.map = map.clone(),
-            other => fields.problems.push(format!("config takes a block, not {}", kind(other))),
+            other => fields.problem("", format!("takes a block, not {}", kind(other))),
         }
         fields
     }
 
-    fn of(path: String, map: Map<String, Value>) -> Self {
+    fn of(path: Vec<String>, map: Map<String, Value>) -> Self {
         Self { path, map, problems: Vec::new(), asked: BTreeSet::new() }
     }
 
@@ -37,39 +38,48 @@ impl Fields {
         &self.asked
     }
 
-    /// The path of a key, as problems name it.
-    pub(crate) fn path_of(&self, key: &str) -> String {
-        format!("{}.{key}", self.path)
-    }
-
     /// The path of this block without `config.`.
     pub(crate) fn key(&self) -> String {
-        self.path.strip_prefix("config.").unwrap_or_default().to_owned()
+        self.path.join(".")
     }
 
     /// A word that is none of those that `key` takes.
     pub(crate) fn wrong_word(&mut self, key: &str, given: &str, words: &[&str]) {
-        let path = self.path_of(key);
-        self.problem(format!("{path} takes one of {}, not {given:?}", words.join(", ")));
+        self.problem(key, format!("takes one of {}, not {given:?}", words.join(", ")));
     }
 
-    pub(crate) fn problem(&mut self, problem: impl Into<String>) {
-        self.problems.push(problem.into());
+    /// Something is wrong with `key` of this block, or with the block when it is empty. A `.` in it leads further in.
+    /// `what` stands behind the path, and begins with a colon where no sentence comes of it.
+    pub(crate) fn problem(&mut self, key: &str, what: impl AsRef<str>) {
+        let what = what.as_ref();
+        let mut path = self.path.clone();
+        path.extend(key.split('.').filter(|step| !step.is_empty()).map(str::to_owned));
+        let shown: String = path.iter().map(|step| format!(".{step}")).collect();
+        let blank = if what.starts_with([':', '.']) { "" } else { " " };
+        self.problems.push(ConfigFault { message: format!("config{shown}{blank}{what}"), path });
+    }
+
+    /// The same for one member of a map, whose name may hold anything.
+    pub(crate) fn problem_of_member(&mut self, key: &str, name: &str, what: &str) {
+        self.problem(key, what);
+        if let Some(problem) = self.problems.last_mut() {
+            problem.path.push(name.to_owned());
+        }
     }
 
     /// Every problem that was found, those of keys that nobody took included.
-    pub(crate) fn finish(mut self) -> Vec<String> {
+    pub(crate) fn finish(mut self) -> Vec<ConfigFault> {
         self.refuse_rest();
         self.problems
     }
 
     fn refuse_rest(&mut self) {
         for key in std::mem::take(&mut self.map).keys() {
-            let hint = match nearest(key, &self.asked) {
+            let hint = match nearest(key, self.asked.iter().map(String::as_str)) {
                 Some(near) => format!("; did you mean {near:?}?"),
                 None => String::new(),
             };
-            self.problems.push(format!("{} has no key {key:?}{hint}", self.path));
+            self.problem_of_member("", key, &format!("has no key {key:?}{hint}"));
         }
     }
 
@@ -78,14 +88,14 @@ impl Fields {
         self.asked.insert(key.to_owned());
         let value = self.map.remove(key).filter(|value| !value.is_null())?;
         if has_nul(&value) {
-            self.problems.push(format!("{}.{key} holds a NUL byte", self.path));
+            self.problem(key, "holds a NUL byte");
             return None;
         }
         Some(value)
     }
 
     fn wrong(&mut self, key: &str, wanted: &str, value: &Value) {
-        self.problems.push(format!("{}.{key} takes {wanted}, not {}", self.path, kind(value)));
+        self.problem(key, format!("takes {wanted}, not {}", kind(value)));
     }
 
     /// Refuses `key` when it is given, for the reason that is told.
@@ -95,7 +105,7 @@ impl Fields {
             Some(Value::Array(items)) if items.is_empty() => {}
             Some(Value::Object(map)) if map.is_empty() => {}
             Some(Value::String(text)) if text.is_empty() => {}
-            Some(_) => self.problems.push(format!("{}.{key}: {why}", self.path)),
+            Some(_) => self.problem(key, format!(": {why}")),
         }
     }
 
@@ -147,8 +157,7 @@ impl Fields {
     pub(crate) fn integer_from(&mut self, key: &str, least: i64) -> Option<i64> {
         let number = self.integer(key)?;
         if number < least {
-            let path = self.path_of(key);
-            self.problem(format!("{path} must not be below {least}, which {number} is"));
+            self.problem(key, format!("must not be below {least}, which {number} is"));
         }
         Some(number.max(least))
     }
@@ -158,11 +167,11 @@ impl Fields {
         match text.parse::<GoDuration>() {
             Ok(span) if span > GoDuration::ZERO => Some(span),
             Ok(span) => {
-                self.problem(format!("{}.{key} must be longer than 0, not {span}", self.path));
+                self.problem(key, format!("must be longer than 0, not {span}"));
                 None
             }
             Err(why) => {
-                self.problem(format!("{}.{key}: {why}", self.path));
+                self.problem(key, format!(": {why}"));
                 None
             }
         }
@@ -176,7 +185,7 @@ impl Fields {
         };
         let texts: Option<Vec<String>> = items.iter().map(scalar).collect();
         if texts.is_none() {
-            self.problem(format!("{}.{key} takes texts as its elements", self.path));
+            self.problem(key, "takes texts as its elements");
         }
         texts
     }
@@ -194,7 +203,10 @@ impl Fields {
                 Some(text) => {
                     map.insert(name, text);
                 }
-                None => self.wrong(&format!("{key}.{name}"), "a text", &value),
+                None => {
+                    let what = format!(".{name} takes a text, not {}", kind(&value));
+                    self.problem_of_member(key, &name, &what);
+                }
             }
         }
         map
@@ -206,11 +218,14 @@ impl Fields {
         match objects(&value) {
             Some(mut found) if found.len() <= 1 => {
                 let map = found.pop()?;
-                let path = self.path_of(key);
-                Some(self.inner(key, path, map, read))
+                Some(self.inner(key, key.to_owned(), map, read))
             }
             Some(found) => {
-                self.problem(format!("{}.{key} may be given once, not {} times", self.path, found.len()));
+                self.problem(key, format!("may be given once, not {} times", found.len()));
+                // The second one is what is too many.
+                if let Some(step) = self.problems.last_mut().and_then(|problem| problem.path.last_mut()) {
+                    step.push_str("[1]");
+                }
                 None
             }
             None => {
@@ -227,11 +242,11 @@ impl Fields {
             self.wrong(key, "a block", &value);
             return Vec::new();
         };
-        let paths = (0..).map(|n: usize| format!("{}.{key}[{n}]", self.path)).take(found.len()).collect::<Vec<_>>();
-        paths.into_iter().zip(found).map(|(path, map)| self.inner(key, path, map, &read)).collect()
+        found.into_iter().enumerate().map(|(n, map)| self.inner(key, format!("{key}[{n}]"), map, &read)).collect()
     }
 
-    fn inner<T>(&mut self, key: &str, path: String, map: Map<String, Value>, read: impl FnOnce(&mut Fields) -> T) -> T {
+    fn inner<T>(&mut self, key: &str, step: String, map: Map<String, Value>, read: impl FnOnce(&mut Fields) -> T) -> T {
+        let path = self.path.iter().cloned().chain([step]).collect();
         let mut inner = Fields::of(path, map);
         let read = read(&mut inner);
         self.asked.extend(inner.asked.iter().map(|asked| format!("{key}.{asked}")));

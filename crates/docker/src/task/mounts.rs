@@ -82,9 +82,9 @@ impl TaskMount {
 
     fn check(&self, fields: &mut Fields) {
         if self.target.is_empty() {
-            fields.problem(format!("{} is missing", fields.path_of("target")));
+            fields.problem("target", "is missing");
         } else if !self.target.starts_with('/') && !is_open(&self.target) {
-            fields.problem(format!("{} {:?} is not an absolute path", fields.path_of("target"), self.target));
+            fields.problem("target", format!("{:?} is not an absolute path", self.target));
         }
         if is_open(&self.kind) {
             return;
@@ -94,10 +94,10 @@ impl TaskMount {
             return;
         }
         if self.is_tmpfs() && !self.source.is_empty() {
-            fields.problem(format!("{} is not for mounts of type \"tmpfs\"", fields.path_of("source")));
+            fields.problem("source", "is not for mounts of type \"tmpfs\"");
         }
         if self.is_bind() && self.source.is_empty() {
-            fields.problem(format!("{} is missing, which mounts of type \"bind\" need", fields.path_of("source")));
+            fields.problem("source", "is missing, which mounts of type \"bind\" need");
         }
         for (block, of_kind, given) in [
             ("bind_options", BIND, !self.propagation.is_empty()),
@@ -105,8 +105,7 @@ impl TaskMount {
             ("volume_options", VOLUME, self.has_volume_options()),
         ] {
             if given && self.kind != of_kind {
-                let path = fields.path_of(block);
-                fields.problem(format!("{path} is for mounts of type {of_kind:?}, not {:?}", self.kind));
+                fields.problem(block, format!("is for mounts of type {of_kind:?}, not {:?}", self.kind));
             }
         }
     }
@@ -147,9 +146,9 @@ impl TaskDevice {
     pub(crate) fn read(fields: &mut Fields) -> Self {
         let host_path = fields.string("host_path").unwrap_or_default();
         if host_path.is_empty() {
-            fields.problem(format!("{} is missing", fields.path_of("host_path")));
+            fields.problem("host_path", "is missing");
         } else if !host_path.starts_with('/') && !is_open(&host_path) {
-            fields.problem(format!("{} {host_path:?} is not an absolute path", fields.path_of("host_path")));
+            fields.problem("host_path", format!("{host_path:?} is not an absolute path"));
         }
         let given = |text: Option<String>, default: &str| match text {
             Some(text) if !text.is_empty() => text,
@@ -163,8 +162,7 @@ impl TaskDevice {
         };
         let permissions = &device.cgroup_permissions;
         if !is_open(permissions) && !permissions.chars().all(|letter| "rwm".contains(letter)) {
-            let path = fields.path_of("cgroup_permissions");
-            fields.problem(format!("{path} {permissions:?} may hold the letters r, w and m only"));
+            fields.problem("cgroup_permissions", format!("{permissions:?} may hold the letters r, w and m only"));
         }
         device
     }

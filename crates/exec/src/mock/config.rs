@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use longshore_driver::{DriverError, ExitResult};
+use longshore_driver::{ConfigFault, DriverError, ExitResult};
 use longshore_values::GoDuration;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -103,6 +103,7 @@ impl Config {
         let written = Written::deserialize(config).map_err(|error| {
             DriverError::fatal(format!("failed to parse config: {error}"))
                 .hint("the mock driver's keys are listed with the job language")
+                .with_config_faults(faults(config))
         })?;
         let output = |text, repeat: Number, delay: Span| Output {
             text,
@@ -148,6 +149,15 @@ impl Config {
     pub(super) fn killed(&self) -> ExitResult {
         ExitResult { exit_code: 0, signal: 0, oom_killed: false, message: String::new() }
     }
+}
+
+/// What is wrong with each key by itself.
+fn faults(config: &Value) -> Vec<ConfigFault> {
+    let fault = |(key, value): (&String, &Value)| {
+        let why = Written::deserialize(Value::from_iter([(key.clone(), value.clone())])).err()?;
+        Some(ConfigFault { path: vec![key.clone()], message: format!("failed to parse config: {key}: {why}") })
+    };
+    config.as_object().into_iter().flatten().filter_map(fault).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::StatusCode;
 use axum::response::Response;
 use longshore_api as api;
-use longshore_jobs::{Completed, Fault, Invalid};
+use longshore_jobs::{Completed, Fault, Invalid, PlacedFault};
 use longshore_model::{Job, JobKey, LogIndex};
 use longshore_server::{Deregistration, GroupCounts, JobAnswer, Refusal, RegisterJob, ServerError};
 use serde_json::json;
@@ -72,7 +72,9 @@ fn named(ask: &Ask, job: Option<api::Job>) -> Result<api::Job> {
     }
     if namespace != "default" {
         let id = job.id.as_deref().unwrap_or_default();
-        return Err(ApiError::bad_request(format!("job {id:?} is in nonexistent namespace {namespace:?}")));
+        let fault = Fault::plain(format!("job {id:?} is in nonexistent namespace {namespace:?}"));
+        let message = fault.to_string();
+        return Err(refused(ask, message, &Invalid { faults: vec![fault.within("namespace")] }));
     }
     Ok(job)
 }
@@ -80,7 +82,20 @@ fn named(ask: &Ask, job: Option<api::Job>) -> Result<api::Job> {
 /// A job with a fault is the client's mistake and is answered as one: here Nomad answers 500, with the same words.
 /// What a driver of this node does not understand is such a fault; Nomad finds it when the task starts.
 fn accepted(ask: &Ask, job: api::Job) -> Result<Completed> {
-    check(ask, job).map_err(|invalid| ApiError::bad_request(invalid.to_string()))
+    check(ask, job).map_err(|invalid| refused(ask, invalid.to_string(), &invalid))
+}
+
+/// With `faults=json` each fault is told with the part of the job that it is about.
+fn refused(ask: &Ask, error: String, invalid: &Invalid) -> ApiError {
+    match ask.params.text("faults") {
+        "json" => ApiError::refused_job(&api::JobRefusal { error, faults: faults_of(invalid) }),
+        _ => ApiError::bad_request(error),
+    }
+}
+
+fn faults_of(invalid: &Invalid) -> Vec<api::JobFault> {
+    let told = |one: PlacedFault| api::JobFault { path: one.path, message: one.message };
+    invalid.placed().into_iter().map(told).collect()
 }
 
 fn check(ask: &Ask, job: api::Job) -> std::result::Result<Completed, Invalid> {
@@ -238,6 +253,7 @@ pub(crate) async fn validate(ask: Ask, body: Body) -> Result<Response> {
             validation_errors: invalid.messages(),
             error: invalid.to_string(),
             warnings: String::new(),
+            faults: if ask.params.text("faults") == "json" { faults_of(&invalid) } else { Vec::new() },
         },
     };
     reply::json(&ask.params, &shown)
@@ -255,7 +271,7 @@ fn missing_drivers(ask: &Ask, job: &Job) -> Vec<String> {
     let asked: BTreeSet<&str> =
         job.groups.iter().flat_map(|group| &group.tasks).map(|task| task.driver.as_str()).collect();
     let warning = |driver: &str| {
-        let meant = longshore_jobspec::nearest(driver, known.iter().copied());
+        let meant = longshore_values::nearest(driver, known.iter().copied());
         let meant = meant.map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
         format!("no node has the driver {driver:?}, so its tasks wait until one does{meant}")
     };
@@ -268,19 +284,26 @@ fn driver_faults(ask: &Ask, job: &Job) -> Vec<Fault> {
     let mut faults = Vec::new();
     for group in &job.groups {
         for task in &group.tasks {
-            let place = || format!("group {:?} → task {:?} → config", group.name, task.name);
+            let place = format!("group {:?} → task {:?} → config", group.name, task.name);
             if let Some(Err(why)) = client.check_config(&task.driver, &task.config) {
-                faults.push(Fault::Plain(format!("{}: {}", place(), with_causes(&why))));
+                if why.config_faults.is_empty() {
+                    faults.push(Fault::plain(format!("{place}: {}", with_causes(&why))).within(&place));
+                }
+                for fault in &why.config_faults {
+                    let path = [place.as_str()].into_iter().chain(fault.path.iter().map(String::as_str));
+                    let path = path.collect::<Vec<_>>().join(" → ");
+                    faults.push(Fault::plain(format!("{place}: {}", fault.message)).within(&path));
+                }
             }
             let labels: Vec<&str> =
                 group.networks.iter().flat_map(|network| &network.ports).map(|port| port.label.as_str()).collect();
-            for named in client.ports_named(&task.driver, &task.config) {
+            for (at, named) in client.ports_named(&task.driver, &task.config).iter().enumerate() {
                 if !named.contains("${") && !labels.contains(&named.as_str()) {
                     let has = if labels.is_empty() { "none".to_owned() } else { labels.join(", ") };
-                    faults.push(Fault::Plain(format!(
-                        "{}: ports names {named:?}, but the group has no port of that label (it has {has})",
-                        place()
-                    )));
+                    let told = format!(
+                        "{place}: ports names {named:?}, but the group has no port of that label (it has {has})"
+                    );
+                    faults.push(Fault::plain(told).within(&format!("{place} → ports[{at}]")));
                 }
             }
         }

@@ -8,9 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Adopted, Capabilities, Collected, Driver, DriverError, ExitResult, Explained, Fingerprint,
-    ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PauseReport, PinReport,
-    Provenance, Pulled, Reason, Recovered, StartRequest, Started, TaskHandle, TaskId,
+    AcceptRequest, Adopted, Capabilities, Collected, ConfigFault, Driver, DriverError, ExitResult, Explained,
+    Fingerprint, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PauseReport,
+    PinReport, Provenance, Pulled, Reason, Recovered, StartRequest, Started, TaskHandle, TaskId,
 };
 use longshore_model::{AllocId, Timestamp};
 use longshore_values::GoDuration;
@@ -98,7 +98,11 @@ impl Driver for Stage {
     }
     fn check_config(&self, config: &Value) -> Result<(), DriverError> {
         match config.get("colour") {
-            Some(_) => Err(DriverError::fatal("`colour` is no option of this driver")),
+            Some(_) => {
+                let message = "`colour` is no option of this driver".to_owned();
+                let fault = ConfigFault { path: vec!["colour".to_owned()], message: message.clone() };
+                Err(DriverError::fatal(message).with_config_faults(vec![fault]))
+            }
             None => Ok(()),
         }
     }

@@ -61,7 +61,20 @@ async fn what_a_driver_of_this_node_does_not_understand_is_refused() {
         assert_eq!((answer.status, answer.text().as_str()), (400, told), "{path}");
     }
     let validated = world.put("/v1/validate/job", &json!({ "Job": job })).await.json();
-    assert_eq!(validated["Error"], json!(told));
+    assert_eq!((&validated["Error"], &validated["Faults"]), (&json!(told), &json!(null)));
+    // Who asks for it learns which part of the job each fault is about.
+    let fault = json!({
+        "Path": "group \"web\" → task \"httpd\" → config → colour",
+        "Message": "group \"web\" → task \"httpd\" → config: `colour` is no option of this driver",
+    });
+    for path in ["/v1/jobs", "/v1/job/web", "/v1/job/web/plan"] {
+        let answer = world.put(&format!("{path}?faults=json"), &json!({ "Job": job })).await;
+        assert_eq!(answer.status, 400, "{path}");
+        let shown: serde_json::Value = serde_json::from_str(&answer.text()).unwrap();
+        assert_eq!(shown, json!({"Error": told, "Faults": [fault]}), "{path}");
+    }
+    let validated = world.put("/v1/validate/job?faults=json", &json!({ "Job": job })).await.json();
+    assert_eq!((&validated["Error"], &validated["Faults"]), (&json!(told), &json!([fault])));
     assert_eq!(world.get("/v1/jobs").await.text(), "[]");
     // A driver that this node does not have may be another's.
     job["TaskGroups"][0]["Tasks"][0]["Driver"] = json!("java");

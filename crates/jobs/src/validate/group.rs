@@ -13,68 +13,73 @@ pub(super) fn group(job: &Job, group: &TaskGroup) -> Vec<Fault> {
     let kind = job.kind.as_deref().unwrap_or_default();
     let count = group.count.unwrap_or(0);
     faults.when(group.name.as_deref().unwrap_or_default().is_empty(), || "Missing task group name".to_owned());
-    faults.when(count < 0, || "Task group count can't be negative".to_owned());
-    faults.when(count > COUNT_MAX, || format!("Task group count of {count} is more than {COUNT_MAX}"));
+    faults.at("count", count < 0, || "Task group count can't be negative".to_owned());
+    faults.at("count", count > COUNT_MAX, || format!("Task group count of {count} is more than {COUNT_MAX}"));
     faults.when(group.tasks.is_empty(), || "Missing tasks for task group".to_owned());
     let (stop_after, max_disconnect) = (group.stop_after_client_disconnect, group.max_client_disconnect);
-    faults.when(stop_after.is_some() && max_disconnect.is_some(), || {
+    faults.at("max_client_disconnect", stop_after.is_some() && max_disconnect.is_some(), || {
         "Task group cannot be configured with both max_client_disconnect and stop_after_client_disconnect".to_owned()
     });
-    faults.when(max_disconnect.is_some_and(GoDuration::is_negative), || {
+    faults.at("max_client_disconnect", max_disconnect.is_some_and(GoDuration::is_negative), || {
         "max_client_disconnect cannot be negative".to_owned()
     });
-    faults.when(stop_after.is_some() && !matches!(kind, "service" | "batch"), || {
+    faults.at("stop_after_client_disconnect", stop_after.is_some() && !matches!(kind, "service" | "batch"), || {
         "stop_after_client_disconnect can only be set in batch and service jobs".to_owned()
     });
     faults.0.extend(placement::constraints(&group.constraints));
     if kind == "system" {
-        faults.when(!group.affinities.is_empty(), || "System jobs may not have an affinity block".to_owned());
-        faults.when(!group.spreads.is_empty(), || "System jobs may not have a spread block".to_owned());
+        faults.at("affinity", !group.affinities.is_empty(), || "System jobs may not have an affinity block".to_owned());
+        faults.at("spread", !group.spreads.is_empty(), || "System jobs may not have a spread block".to_owned());
     } else {
         faults.0.extend(placement::affinities(&group.affinities));
         faults.0.extend(placement::spreads(&group.spreads));
     }
     if let Some(restart) = &group.restart_policy {
-        faults.push(Fault::nested("", policies::restart(restart)));
+        faults.nested("restart", "", policies::restart(restart));
     }
     match &group.reschedule_policy {
         Some(_) if matches!(kind, "system" | "sysbatch") => {
-            faults.when(true, || "System jobs should not have a reschedule policy".to_owned());
+            faults.at("reschedule", true, || "System jobs should not have a reschedule policy".to_owned());
         }
-        Some(reschedule) => faults.push(Fault::nested("", policies::reschedule(reschedule))),
+        Some(reschedule) => faults.nested("reschedule", "", policies::reschedule(reschedule)),
         None => {}
     }
     if let Some(disk) = &group.ephemeral_disk {
         let size = disk.size_mb.unwrap_or(0);
-        faults.when(size < DISK_MB_MIN, || format!("minimum DiskMB value is {DISK_MB_MIN}; got {size}"));
-        faults.when(size > task::AMOUNT_MAX, || format!("a DiskMB value of {size} is more than any node has"));
+        faults.at("ephemeral_disk → size", size < DISK_MB_MIN, || {
+            format!("minimum DiskMB value is {DISK_MB_MIN}; got {size}")
+        });
+        faults.at("ephemeral_disk → size", size > task::AMOUNT_MAX, || {
+            format!("a DiskMB value of {size} is more than any node has")
+        });
     }
     if let Some(update) = &group.update {
-        faults.when(kind != "service", || format!("Job type {kind:?} does not allow update block"));
-        faults.push(Fault::nested("", policies::update(update)));
+        faults.at("update", kind != "service", || format!("Job type {kind:?} does not allow update block"));
+        faults.nested("update", "", policies::update(update));
     }
     if let Some(migrate) = &group.migrate {
         if kind == "service" {
-            faults.push(Fault::nested("", policies::migrate(migrate)));
+            faults.nested("migrate", "", policies::migrate(migrate));
         } else {
-            faults.when(true, || format!("Job type {kind:?} does not allow migrate block"));
+            faults.at("migrate", true, || format!("Job type {kind:?} does not allow migrate block"));
         }
     }
-    faults.when(group.shutdown_delay.is_some_and(GoDuration::is_negative), || {
+    faults.at("shutdown_delay", group.shutdown_delay.is_some_and(GoDuration::is_negative), || {
         "ShutdownDelay must be a positive value".to_owned()
     });
-    faults.when(stop_after.is_some_and(|span| span <= GoDuration::ZERO), || {
+    faults.at("stop_after_client_disconnect", stop_after.is_some_and(|span| span <= GoDuration::ZERO), || {
         "stop_after_client_disconnect must be a positive value".to_owned()
     });
     if let Some(scaling) = &group.scaling {
-        faults.push(Fault::nested("", access::of_group(group, scaling)));
+        faults.nested("scaling", "", access::of_group(group, scaling));
     }
     faults.0.extend(storage::volumes(job, group));
     faults.0.extend(network::networks(&group.networks));
     faults.0.extend(task_names(group));
     faults.0.extend(service::services(group));
     for one in &group.tasks {
-        faults.push(Fault::nested(format!("Task {} validation failed: ", one.name), task::task(group, one)));
+        let prefix = format!("Task {} validation failed: ", one.name);
+        faults.nested(&format!("task {:?}", one.name), &prefix, task::task(group, one));
     }
     faults.0
 }
@@ -86,7 +91,7 @@ fn task_names(group: &TaskGroup) -> Vec<Fault> {
     }
     let names = group.tasks.iter().map(|task| task.name.as_str()).filter(|name| !name.is_empty());
     for (at, name, first) in repeated(names) {
-        faults.when(true, || format!("Task {at} redefines '{name}' from task {first}"));
+        faults.at(&format!("task {name:?}"), true, || format!("Task {at} redefines '{name}' from task {first}"));
     }
     let leaders = group.tasks.iter().filter(|task| task.leader).count();
     faults.when(leaders > 1, || "Only one task may be marked as leader".to_owned());

@@ -12,14 +12,14 @@ pub(super) fn periodic(periodic: &PeriodicConfig) -> Vec<Fault> {
         return faults.0;
     }
     let one = periodic.spec.as_deref().unwrap_or_default();
-    faults.when(!one.is_empty() && !periodic.specs.is_empty(), || "Only cron or crons may be used".to_owned());
-    faults.when(one.is_empty() && periodic.specs.is_empty(), || "Must specify a spec".to_owned());
+    faults.at("crons", !one.is_empty() && !periodic.specs.is_empty(), || "Only cron or crons may be used".to_owned());
+    faults.at("cron", one.is_empty() && periodic.specs.is_empty(), || "Must specify a spec".to_owned());
     let zone = periodic.time_zone.as_deref().unwrap_or_default();
-    faults.0.extend(time_zone(zone));
+    faults.within("time_zone", time_zone(zone));
     match periodic.spec_type.as_deref().unwrap_or_default() {
         "cron" => {
             for spec in periodic.specs.iter().map(String::as_str).chain([one]).filter(|spec| !spec.is_empty()) {
-                faults.when(!cron::is_expression(spec), || {
+                faults.at("cron", !cron::is_expression(spec), || {
                     format!("Invalid cron spec {spec:?}: 5 fields are needed, 6 with a year or 7 with seconds")
                 });
             }
@@ -48,13 +48,13 @@ pub(super) fn time_zone(name: &str) -> Option<Fault> {
 pub(super) fn parameterized(parameterized: &ParameterizedJobConfig) -> Vec<Fault> {
     let mut faults = Faults::default();
     let payload = parameterized.payload.as_str();
-    faults.when(!matches!(payload, "optional" | "required" | "forbidden"), || {
+    faults.at("payload", !matches!(payload, "optional" | "required" | "forbidden"), || {
         format!("Unknown payload requirement: {payload:?}")
     });
     let required: BTreeSet<&String> = parameterized.meta_required.iter().collect();
     let both: Vec<&str> =
         parameterized.meta_optional.iter().filter(|key| required.contains(key)).map(String::as_str).collect();
-    faults.when(!both.is_empty(), || {
+    faults.at("meta_optional", !both.is_empty(), || {
         format!("Required and optional meta keys should be disjoint. Following keys exist in both: {}", both.join(", "))
     });
     faults.0

@@ -29,8 +29,21 @@ impl Faults {
         }
     }
 
-    fn push(&mut self, fault: Option<Fault>) {
-        self.0.extend(fault);
+    /// What is wrong with one attribute or block of the part.
+    fn at(&mut self, path: &str, wrong: bool, text: impl FnOnce() -> String) {
+        if wrong {
+            self.0.push(Fault::plain(text()).within(path));
+        }
+    }
+
+    /// Faults of one block of the part, as a list of their own.
+    fn nested(&mut self, path: &str, prefix: &str, faults: Vec<Fault>) {
+        self.0.extend(Fault::nested(prefix, faults).map(|fault| fault.within(path)));
+    }
+
+    /// Faults of one block of the part, among the others.
+    fn within(&mut self, path: &str, faults: impl IntoIterator<Item = Fault>) {
+        self.0.extend(faults.into_iter().map(|fault| fault.within(path)));
     }
 }
 

@@ -21,16 +21,19 @@ fn is_dns_name(name: &str) -> bool {
 
 pub(super) fn networks(networks: &[NetworkResource]) -> Vec<Fault> {
     let mut faults = Faults::default();
-    faults.when(networks.len() > 1, || {
+    faults.at("network[1]", networks.len() > 1, || {
         format!("Only one network is allowed in a task group; there are {}", networks.len())
     });
     let mut labels: BTreeMap<&str, &str> = BTreeMap::new();
     let mut fixed: BTreeMap<(&str, i64), &str> = BTreeMap::new();
-    for network in networks {
+    for (at, network) in networks.iter().enumerate() {
+        let path = format!("network[{at}]");
         let hostname = network.hostname.as_str();
-        faults.when(!hostname.is_empty() && !hostname.contains("${") && !is_dns_name(hostname), || {
-            format!("Hostname is not a valid DNS name: {hostname:?}")
-        });
+        faults.at(
+            &format!("{path} → hostname"),
+            !hostname.is_empty() && !hostname.contains("${") && !is_dns_name(hostname),
+            || format!("Hostname is not a valid DNS name: {hostname:?}"),
+        );
         for (port, is_fixed) in network
             .reserved_ports
             .iter()
@@ -38,20 +41,29 @@ pub(super) fn networks(networks: &[NetworkResource]) -> Vec<Fault> {
             .chain(network.dynamic_ports.iter().map(|port| (port, false)))
         {
             let label = port.label.as_str();
-            faults.when(label.is_empty(), || "Port label can't be empty".to_owned());
+            let port_path = format!("{path} → port {label:?}");
+            faults.at(&path, label.is_empty(), || "Port label can't be empty".to_owned());
             if let Some(user) = labels.insert(label, "task group network") {
-                faults.when(true, || format!("Port label {label} already in use by {user}"));
+                faults.at(&port_path, true, || format!("Port label {label} already in use by {user}"));
             }
             if is_fixed {
                 let value = port.value;
-                faults.when(value > PORT_MAX, || format!("Port {label} ({value}) cannot be greater than {PORT_MAX}"));
-                faults.when(value < 1, || format!("Port {label} ({value}) must be at least 1"));
+                faults.at(&format!("{port_path} → static"), value > PORT_MAX, || {
+                    format!("Port {label} ({value}) cannot be greater than {PORT_MAX}")
+                });
+                faults.at(&format!("{port_path} → static"), value < 1, || {
+                    format!("Port {label} ({value}) must be at least 1")
+                });
                 if let Some(user) = fixed.insert((port.host_network.as_str(), value), label) {
-                    faults.when(true, || format!("Static port {value} already reserved by {user}"));
+                    faults.at(&format!("{port_path} → static"), true, || {
+                        format!("Static port {value} already reserved by {user}")
+                    });
                 }
             }
-            faults.when(port.to < -1, || format!("Port {label:?} cannot be mapped to negative value {}", port.to));
-            faults.when(port.to > PORT_MAX, || {
+            faults.at(&format!("{port_path} → to"), port.to < -1, || {
+                format!("Port {label:?} cannot be mapped to negative value {}", port.to)
+            });
+            faults.at(&format!("{port_path} → to"), port.to > PORT_MAX, || {
                 format!("Port {label:?} cannot be mapped to a port ({}) greater than {PORT_MAX}", port.to)
             });
         }

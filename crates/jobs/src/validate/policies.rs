@@ -15,17 +15,17 @@ pub(super) fn restart(policy: &RestartPolicy) -> Vec<Fault> {
     let mode = policy.mode.as_deref().unwrap_or_default();
     let attempts = policy.attempts.unwrap_or(0);
     let (interval, delay) = (policy.interval.unwrap_or_default(), policy.delay.unwrap_or_default());
-    faults.when(!matches!(mode, "fail" | "delay"), || format!("Unsupported restart mode: {mode:?}"));
-    faults.when(attempts < 0, || format!("Restart attempts can not be less than zero: {attempts} < 0"));
-    faults.when(delay.is_negative(), || format!("Restart delay can not be less than zero (got {delay})"));
+    faults.at("mode", !matches!(mode, "fail" | "delay"), || format!("Unsupported restart mode: {mode:?}"));
+    faults.at("attempts", attempts < 0, || format!("Restart attempts can not be less than zero: {attempts} < 0"));
+    faults.at("delay", delay.is_negative(), || format!("Restart delay can not be less than zero (got {delay})"));
     if attempts == 0 && mode != "fail" {
-        faults.when(true, || format!("Restart policy {mode:?} with {attempts} attempts is ambiguous"));
+        faults.at("attempts", true, || format!("Restart policy {mode:?} with {attempts} attempts is ambiguous"));
         return faults.0;
     }
-    faults.when(interval < RESTART_INTERVAL_MIN, || {
+    faults.at("interval", interval < RESTART_INTERVAL_MIN, || {
         format!("Interval can not be less than {RESTART_INTERVAL_MIN} (got {interval})")
     });
-    faults.when(delay.saturating_mul(attempts) > interval, || {
+    faults.at("attempts", delay.saturating_mul(attempts) > interval, || {
         format!(
             "Nomad can't restart the TaskGroup {attempts} times in an interval of {interval} with a delay of {delay}"
         )
@@ -36,29 +36,35 @@ pub(super) fn restart(policy: &RestartPolicy) -> Vec<Fault> {
 pub(super) fn reschedule(policy: &ReschedulePolicy) -> Vec<Fault> {
     let mut faults = Faults::default();
     let (attempts, unlimited) = (policy.attempts.unwrap_or(0), policy.unlimited.unwrap_or(false));
-    faults.when(attempts < 0, || format!("Attempts can not be less than zero: {attempts} < 0"));
+    faults.at("attempts", attempts < 0, || format!("Attempts can not be less than zero: {attempts} < 0"));
     if attempts <= 0 && !unlimited {
         return faults.0;
     }
     let (interval, delay) = (policy.interval.unwrap_or_default(), policy.delay.unwrap_or_default());
     let max_delay = policy.max_delay.unwrap_or_default();
     let function = policy.delay_function.as_deref().unwrap_or_default();
-    faults.when(attempts > 0 && interval <= GoDuration::ZERO, || {
+    faults.at("interval", attempts > 0 && interval <= GoDuration::ZERO, || {
         "Interval must be a non zero value if Attempts > 0".to_owned()
     });
-    faults.when(attempts > 0 && unlimited, || "If Attempts >0, Unlimited cannot also be set to true".to_owned());
+    faults.at("unlimited", attempts > 0 && unlimited, || {
+        "If Attempts >0, Unlimited cannot also be set to true".to_owned()
+    });
     let mut sound = true;
     if delay < RESCHEDULE_DELAY_MIN {
         sound = false;
-        faults.when(true, || format!("Delay cannot be less than {RESCHEDULE_DELAY_MIN} (got {delay})"));
+        faults.at("delay", true, || format!("Delay cannot be less than {RESCHEDULE_DELAY_MIN} (got {delay})"));
     }
     if !DELAY_FUNCTIONS.contains(&function) {
         sound = false;
-        faults.when(true, || format!("Invalid delay function {function:?}, must be one of {DELAY_FUNCTIONS:?}"));
+        faults.at("delay_function", true, || {
+            format!("Invalid delay function {function:?}, must be one of {DELAY_FUNCTIONS:?}")
+        });
     } else if function != "constant" {
         let too_short = max_delay < RESCHEDULE_DELAY_MIN;
-        faults.when(too_short, || format!("Max Delay cannot be less than {RESCHEDULE_DELAY_MIN} (got {max_delay})"));
-        faults.when(!too_short && max_delay < delay, || {
+        faults.at("max_delay", too_short, || {
+            format!("Max Delay cannot be less than {RESCHEDULE_DELAY_MIN} (got {max_delay})")
+        });
+        faults.at("max_delay", !too_short && max_delay < delay, || {
             format!("Max Delay cannot be less than Delay {delay} (got {max_delay})")
         });
         sound &= max_delay >= delay && !too_short;
@@ -67,10 +73,12 @@ pub(super) fn reschedule(policy: &ReschedulePolicy) -> Vec<Fault> {
         return faults.0;
     }
     if interval < RESCHEDULE_INTERVAL_MIN {
-        faults.when(true, || format!("Interval cannot be less than {RESCHEDULE_INTERVAL_MIN} (got {interval})"));
+        faults.at("interval", true, || {
+            format!("Interval cannot be less than {RESCHEDULE_INTERVAL_MIN} (got {interval})")
+        });
     } else if sound {
         let (possible, needed) = attempts_within(policy, attempts, interval);
-        faults.when(possible < attempts, || {
+        faults.at("attempts", possible < attempts, || {
             let ceiling = match function {
                 "constant" => String::new(),
                 _ => format!(" and delay ceiling {max_delay}"),
@@ -80,7 +88,7 @@ pub(super) fn reschedule(policy: &ReschedulePolicy) -> Vec<Fault> {
                  {function:?}{ceiling}"
             )
         });
-        faults.when(possible < attempts, || {
+        faults.at("interval", possible < attempts, || {
             format!("Set the interval to at least {needed} to accommodate {attempts} attempts")
         });
     }
@@ -122,22 +130,29 @@ pub(super) fn update(policy: &UpdateStrategy) -> Vec<Fault> {
         (policy.min_healthy_time.unwrap_or_default(), policy.healthy_deadline.unwrap_or_default());
     let progress = policy.progress_deadline.unwrap_or_default();
     let stagger = policy.stagger.unwrap_or_default();
-    faults.when(!HEALTH_CHECKS.contains(&check), || format!("Invalid health check given: {check:?}"));
-    faults.when(max_parallel < 0, || format!("Max parallel can not be less than zero: {max_parallel} < 0"));
-    faults.when(canary < 0, || format!("Canary count can not be less than zero: {canary} < 0"));
-    faults.when(canary == 0 && policy.auto_promote == Some(true), || {
+    faults.at("health_check", !HEALTH_CHECKS.contains(&check), || format!("Invalid health check given: {check:?}"));
+    faults
+        .at("max_parallel", max_parallel < 0, || format!("Max parallel can not be less than zero: {max_parallel} < 0"));
+    faults.at("canary", canary < 0, || format!("Canary count can not be less than zero: {canary} < 0"));
+    faults.at("auto_promote", canary == 0 && policy.auto_promote == Some(true), || {
         "Auto Promote requires a Canary count greater than zero".to_owned()
     });
-    faults.when(healthy.is_negative(), || format!("Minimum healthy time may not be less than zero: {healthy}"));
-    faults.when(deadline <= GoDuration::ZERO, || format!("Healthy deadline must be greater than zero: {deadline}"));
-    faults.when(progress.is_negative(), || format!("Progress deadline must be zero or greater: {progress}"));
-    faults.when(healthy >= deadline, || {
+    faults.at("min_healthy_time", healthy.is_negative(), || {
+        format!("Minimum healthy time may not be less than zero: {healthy}")
+    });
+    faults.at("healthy_deadline", deadline <= GoDuration::ZERO, || {
+        format!("Healthy deadline must be greater than zero: {deadline}")
+    });
+    faults.at("progress_deadline", progress.is_negative(), || {
+        format!("Progress deadline must be zero or greater: {progress}")
+    });
+    faults.at("min_healthy_time", healthy >= deadline, || {
         format!("Minimum healthy time must be less than healthy deadline: {healthy} > {deadline}")
     });
-    faults.when(!progress.is_zero() && deadline >= progress, || {
+    faults.at("healthy_deadline", !progress.is_zero() && deadline >= progress, || {
         format!("Healthy deadline must be less than progress deadline: {deadline} > {progress}")
     });
-    faults.when(stagger <= GoDuration::ZERO, || format!("Stagger must be greater than zero: {stagger}"));
+    faults.at("stagger", stagger <= GoDuration::ZERO, || format!("Stagger must be greater than zero: {stagger}"));
     faults.0
 }
 
@@ -147,12 +162,12 @@ pub(super) fn migrate(policy: &MigrateStrategy) -> Vec<Fault> {
     let max_parallel = policy.max_parallel.unwrap_or(0);
     let (healthy, deadline) =
         (policy.min_healthy_time.unwrap_or_default(), policy.healthy_deadline.unwrap_or_default());
-    faults.when(max_parallel < 0, || format!("MaxParallel must be >= 0 but found {max_parallel}"));
-    faults.when(!matches!(check, "checks" | "task_states"), || {
+    faults.at("max_parallel", max_parallel < 0, || format!("MaxParallel must be >= 0 but found {max_parallel}"));
+    faults.at("health_check", !matches!(check, "checks" | "task_states"), || {
         format!("HealthCheck must be \"checks\" or \"task_states\" but found {check:?}")
     });
-    faults.when(healthy.is_negative(), || format!("MinHealthyTime is {healthy} and must be >= 0"));
-    faults.when(deadline.is_negative(), || format!("HealthyDeadline is {deadline} and must be >= 0"));
-    faults.when(healthy > deadline, || "MinHealthyTime must be less than HealthyDeadline".to_owned());
+    faults.at("min_healthy_time", healthy.is_negative(), || format!("MinHealthyTime is {healthy} and must be >= 0"));
+    faults.at("healthy_deadline", deadline.is_negative(), || format!("HealthyDeadline is {deadline} and must be >= 0"));
+    faults.at("min_healthy_time", healthy > deadline, || "MinHealthyTime must be less than HealthyDeadline".to_owned());
     faults.0
 }

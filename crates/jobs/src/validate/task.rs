@@ -23,59 +23,65 @@ pub(super) fn task(group: &TaskGroup, task: &Task) -> Vec<Fault> {
     // Its folder stands beside `alloc`, and its log files carry its name.
     faults.when(task.name == "alloc", || "Task name cannot be \"alloc\"".to_owned());
     faults.when(task.name.len() > NAME_BYTES_MAX, || format!("Task name is longer than {NAME_BYTES_MAX} bytes"));
-    faults.when(task.driver.is_empty(), || "Missing task driver".to_owned());
+    faults.at("driver", task.driver.is_empty(), || "Missing task driver".to_owned());
     for (key, value) in &task.env {
-        faults.when(key.is_empty() || key.contains(['=', '\0']), || {
+        faults.at(&format!("env → {key}"), key.is_empty() || key.contains(['=', '\0']), || {
             format!("env: {key:?} cannot name a variable of the environment")
         });
-        faults.when(value.contains('\0'), || format!("env: the value of {key:?} contains a null character"));
+        faults.at(&format!("env → {key}"), value.contains('\0'), || {
+            format!("env: the value of {key:?} contains a null character")
+        });
     }
-    faults.when(task.config.values().any(|value| levels(value) > CONFIG_LEVELS_MAX), || {
+    faults.at("config", task.config.values().any(|value| levels(value) > CONFIG_LEVELS_MAX), || {
         format!("config is nested more than {CONFIG_LEVELS_MAX} levels deep")
     });
     let kill_timeout = task.kill_timeout.unwrap_or_default();
-    faults.when(kill_timeout.is_negative(), || "KillTimeout must be a positive value".to_owned());
+    faults.at("kill_timeout", kill_timeout.is_negative(), || "KillTimeout must be a positive value".to_owned());
     let progress = group.update.as_ref().and_then(|update| update.progress_deadline).unwrap_or_default();
-    faults.when(!progress.is_zero() && kill_timeout > progress, || {
+    faults.at("kill_timeout", !progress.is_zero() && kill_timeout > progress, || {
         format!("KillTimout ({kill_timeout}) longer than the group's ProgressDeadline ({progress})")
     });
-    faults.when(task.shutdown_delay < GoDuration::ZERO, || "ShutdownDelay must be a positive value".to_owned());
+    faults.at("shutdown_delay", task.shutdown_delay < GoDuration::ZERO, || {
+        "ShutdownDelay must be a positive value".to_owned()
+    });
     match &task.resources {
         Some(asked) => {
             let inner = Fault::nested("", resources(asked));
-            faults.push(Fault::nested("", inner.into_iter().collect()));
+            faults.nested("resources", "", inner.into_iter().collect());
         }
-        None => faults.when(true, || "Missing task resources".to_owned()),
+        None => faults.at("resources", true, || "Missing task resources".to_owned()),
     }
     logs(group, task, &mut faults);
     let cron = task.schedule.as_ref().and_then(|schedule| schedule.cron.as_ref());
     if let Some(cron) = cron.filter(|cron| !cron.timezone.is_empty()) {
-        faults.0.extend(launch::time_zone(&cron.timezone));
+        faults.within("schedule → cron → timezone", launch::time_zone(&cron.timezone));
     }
     let own = task.restart_policy.as_ref().filter(|own| group.restart_policy.as_ref() != Some(own));
     if let Some(restart) = own {
-        faults.push(Fault::nested("", policies::restart(restart)));
+        faults.nested("restart", "", policies::restart(restart));
     }
     faults.0.extend(placement::constraints(&task.constraints));
     for (at, constraint) in task.constraints.iter().enumerate() {
-        faults.when(matches!(constraint.operand.as_str(), "distinct_hosts" | "distinct_property"), || {
-            format!("Constraint {} has disallowed Operand at task level: {}", at + 1, constraint.operand)
-        });
+        faults.at(
+            &format!("constraint[{at}] → operator"),
+            matches!(constraint.operand.as_str(), "distinct_hosts" | "distinct_property"),
+            || format!("Constraint {} has disallowed Operand at task level: {}", at + 1, constraint.operand),
+        );
     }
     faults.0.extend(placement::affinities(&task.affinities));
     faults.0.extend(files::of_task(task));
     faults.0.extend(storage::mounts(group, task));
     if let Some(vault) = &task.vault {
-        faults.push(Fault::nested("Vault validation failed: ", access::vault(vault)));
+        faults.nested("vault", "Vault validation failed: ", access::vault(vault));
     }
     for scaling in &task.scaling_policies {
-        faults.push(Fault::nested("Scaling policy invalid: ", access::bounds(scaling)));
+        faults.nested("scaling", "Scaling policy invalid: ", access::bounds(scaling));
     }
     if let Some(lifecycle) = &task.lifecycle {
         match lifecycle.hook.as_str() {
             "prestart" | "poststart" | "poststop" => {}
-            "" => faults.when(true, || "no lifecycle hook provided".to_owned()),
-            other => faults.when(true, || format!("invalid hook: {other}")),
+            "" => faults.at("lifecycle → hook", true, || "no lifecycle hook provided".to_owned()),
+            other => faults.at("lifecycle → hook", true, || format!("invalid hook: {other}")),
         }
     }
     faults.0
@@ -94,11 +100,12 @@ fn resources(asked: &Resources) -> Vec<Fault> {
     let mut faults = Faults::default();
     let (cpu, cores) = (asked.cpu.unwrap_or(0), asked.cores.unwrap_or(0));
     let (memory, ceiling) = (asked.memory_mb.unwrap_or(0), asked.memory_max_mb.unwrap_or(0));
-    faults.when(cores < 0, || format!("cores can't be negative; got {cores}"));
-    faults.when(cores > 0 && cpu > 0, || "Task can only ask for 'cpu' or 'cores' resource, not both.".to_owned());
-    faults.when(cores <= 0 && cpu < CPU_MIN, || format!("minimum CPU value is {CPU_MIN}; got {cpu}"));
-    faults.when(memory < MEMORY_MB_MIN, || format!("minimum MemoryMB value is {MEMORY_MB_MIN}; got {memory}"));
-    faults.when(ceiling != 0 && ceiling < memory, || {
+    faults.at("cores", cores < 0, || format!("cores can't be negative; got {cores}"));
+    faults
+        .at("cores", cores > 0 && cpu > 0, || "Task can only ask for 'cpu' or 'cores' resource, not both.".to_owned());
+    faults.at("cpu", cores <= 0 && cpu < CPU_MIN, || format!("minimum CPU value is {CPU_MIN}; got {cpu}"));
+    faults.at("memory", memory < MEMORY_MB_MIN, || format!("minimum MemoryMB value is {MEMORY_MB_MIN}; got {memory}"));
+    faults.at("memory_max", ceiling != 0 && ceiling < memory, || {
         format!("MemoryMaxMB value ({ceiling}) should be larger than MemoryMB value ({memory})")
     });
     faults.0.extend(access::devices(&asked.devices));
@@ -114,13 +121,13 @@ fn logs(group: &TaskGroup, task: &Task, faults: &mut Faults) {
     let Some(config) = &task.log_config else { return };
     let (files, size) = (config.max_files.unwrap_or(0), config.max_file_size_mb.unwrap_or(0));
     let mut of_logs = Faults::default();
-    of_logs.when(files < 1, || format!("minimum number of files is 1; got {files}"));
-    of_logs.when(size < 1, || format!("minimum file size is 1MB; got {size}"));
+    of_logs.at("max_files", files < 1, || format!("minimum number of files is 1; got {files}"));
+    of_logs.at("max_file_size", size < 1, || format!("minimum file size is 1MB; got {size}"));
     let sound = of_logs.0.is_empty();
-    faults.push(Fault::nested("", of_logs.0));
+    faults.nested("logs", "", of_logs.0);
     let disk = group.ephemeral_disk.as_ref().and_then(|disk| disk.size_mb).unwrap_or(0);
     let stored = files.saturating_mul(size);
-    faults.when(sound && stored >= disk, || {
+    faults.at("logs", sound && stored >= disk, || {
         format!("log storage ({stored} MB) must be less than requested disk capacity ({disk} MB)")
     });
 }

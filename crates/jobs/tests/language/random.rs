@@ -1,7 +1,7 @@
 //! Job files of the corpus, changed by chance: whatever comes of it is read or refused, soon, and with little memory.
 
 use longshore_fuzz::Fuzz;
-use longshore_jobspec::{Input, format};
+use longshore_jobspec::{Input, Parsed, format};
 
 use crate::corpus;
 
@@ -52,14 +52,30 @@ const PIECES: &[&str] = &[
     "convert(",
 ];
 
+/// What is left for nodes to fill in is kept as it is written, with the blanks in it.
+fn without_blanks(parsed: &Parsed) -> String {
+    let text = serde_json::to_string(&parsed.job).unwrap();
+    text.replace("\\n", "").replace("\\t", "").split_whitespace().collect()
+}
+
 #[test]
 fn changed_files_are_read_or_refused() {
     let seeds: Vec<String> = corpus::all().into_iter().map(|file| file.text).collect();
     let fuzz = Fuzz { language: "job", seeds, pieces: PIECES };
     fuzz.run(|text| {
-        let job = longshore_jobspec::parse(&Input { seed: Some([0; 32]), ..Input::new("changed.hcl", text) });
+        let read =
+            |text: &str| longshore_jobspec::parse(&Input { seed: Some([0; 32]), ..Input::new("changed.hcl", text) });
+        let job = read(text);
         if let Ok(formatted) = format("changed.hcl", text) {
             assert_eq!(format("changed.hcl", &formatted).unwrap(), formatted, "formatted twice");
+            // Line ends are set, also those within heredocs; beside them the job stays what it is.
+            if let Ok(before) = &job
+                && formatted != *text
+                && !text.contains('\r')
+            {
+                let after = read(&formatted).unwrap_or_else(|why| panic!("no job any more: {why}\n{formatted}"));
+                assert_eq!(without_blanks(before), without_blanks(&after), "another job from:\n{formatted}");
+            }
         }
         let Ok(parsed) = job else { return false };
         let mut job = parsed.job;

@@ -378,13 +378,100 @@ fn warnings() {
     );
 }
 
+/// Each rule names the very attribute that breaks it.
+#[test]
+fn faults_stand_at_their_attributes() {
+    let text = r#"job "j" {
+  priority = 500
+  group "g" {
+    count = -1
+    restart {
+      interval = "1s"
+      mode     = "sometimes"
+    }
+    network {
+      port "http" { static = 70000 }
+    }
+    service {
+      name     = "a"
+      provider = "nomad"
+    }
+    service {
+      name     = "a_b"
+      provider = "nomad"
+      port     = "http"
+      check {
+        type     = "tcp"
+        interval = "10s"
+        timeout  = "1s"
+      }
+      check {
+        type     = "ping"
+        interval = "10s"
+        timeout  = "1ms"
+      }
+    }
+    task "t" {
+      driver = "docker"
+      constraint {
+        attribute = "${attr.kernel.name}"
+        value     = "linux"
+      }
+      constraint {
+        attribute = "${attr.cpu.arch}"
+        operator  = "regexp"
+        value     = "("
+      }
+      resources {
+        cpu    = 0
+        memory = 5
+      }
+      template {
+        data        = "x"
+        destination = "../../../x"
+        perms       = "rwx"
+      }
+    }
+  }
+}
+"#;
+    let parsed = parse(&Input::new("job.hcl", text)).unwrap();
+    let invalid = complete(parsed.job).unwrap_err();
+    let told: Vec<String> = invalid
+        .placed()
+        .iter()
+        .map(|fault| {
+            let place = parsed.places.nearest(&fault.path);
+            let place = place.map_or_else(String::new, |place| format!("{}:{}", place.line, place.column));
+            format!("{place:6} {} | {}", fault.path, fault.message.lines().next().unwrap_or_default())
+        })
+        .collect();
+    insta::assert_snapshot!(told.join("\n"), @r#"
+    2:3    priority | job priority must be between [1, 100]
+    4:5    group "g" → count | Task group count can't be negative
+    7:7    group "g" → restart → mode | Unsupported restart mode: "sometimes"
+    6:7    group "g" → restart → interval | Interval can not be less than 5s (got 1s)
+    5:5    group "g" → restart → attempts | Nomad can't restart the TaskGroup 2 times in an interval of 1s with a delay of 15s
+    10:21  group "g" → network[0] → port "http" → static | Port http (70000) cannot be greater than 65535
+    17:7   group "g" → service[1] → name | Service name must be valid per RFC 1123 and can contain only alphanumeric characters or dashes and must be no longer than 63 characters: "a_b"
+    26:9   group "g" → service[1] → check[1] → type | invalid check type ("ping"), must be one of http, tcp
+    28:9   group "g" → service[1] → check[1] → timeout | timeout (1ms) is lower than required minimum timeout 1s
+    43:9   group "g" → task "t" → resources → cpu | minimum CPU value is 1; got 0
+    44:9   group "g" → task "t" → resources → memory | minimum MemoryMB value is 10; got 5
+    40:9   group "g" → task "t" → constraint[1] → value | Regular expression failed to compile: regex parse error:
+    48:9   group "g" → task "t" → template[0] → destination | destination escapes allocation directory
+    49:9   group "g" → task "t" → template[0] → perms | Failed to parse "rwx" as octal
+    46:7   group "g" → task "t" → template | group "g" → task "t" → template: this version of Longshore does not act on it, so the job is not accepted; remove it from the job
+    "#);
+}
+
 /// Whoever has the file sees the line of what is refused.
 #[test]
 fn refusals_show_their_line() {
     let text = file("ui {}", "disconnect {}", "action \"a\" {}\nschedule {}");
     let parsed = parse(&Input::new("job.hcl", &text)).unwrap();
     let told = complete(parsed.job).unwrap_err().messages().join("\n");
-    insta::assert_snapshot!(longshore_jobspec::locate(&parsed.places, &told), @r#"
+    insta::assert_snapshot!(longshore_jobspec::locate(&parsed.places, &told, &[]), @r#"
     ui: this version of Longshore does not act on it, so the job is not accepted; remove it from the job
         job.hcl:2:1
         2 | ui {}

@@ -6,13 +6,12 @@
 //! 3. `=` signs of attributes on consecutive lines stand below each other, and so do comments behind them.
 //! 4. What is formatted already stays as it is.
 
-mod token;
-
-use hcl_edit::structure::Body;
+mod meaning;
+pub(crate) mod token;
 
 use crate::ParseError;
-use crate::mistakes;
 use crate::source::Source;
+use crate::syntax;
 use token::{Kind, Token};
 
 /// A job, variable or agent file, formatted.
@@ -22,12 +21,22 @@ use token::{Kind, Token};
 pub fn format(file: &str, text: &str) -> Result<String, ParseError> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let source = Source::new(file, &text);
-    let _: Body = hcl_edit::parser::parse_body(&text)
-        .map_err(|why| ParseError::from(mistakes::of_syntax(&source, why.location().offset(), why.message())))?;
+    let body = syntax::body(&source).map_err(|why| ParseError::from(*why))?;
     let set = formatted(&text);
     // A text that the parser takes and we cut into pieces otherwise would not mean the same any more: it stays as it is.
-    let is_safe = hcl_edit::parser::parse_body(&set).is_ok() && formatted(&set) == set;
+    let means_the_same =
+        || syntax::body(&Source::new(file, &set)).is_ok_and(|again| meaning::bare(again) == meaning::bare(body));
+    let is_safe = formatted(&set) == set && same_pieces(&text, &set) && means_the_same();
     Ok(if is_safe { set } else { text })
+}
+
+/// Whether only blanks differ, as we cut texts into pieces: of comments the parser says nothing.
+fn same_pieces(left: &str, right: &str) -> bool {
+    let (left, right) = (token::lines(left), token::lines(right));
+    let pieces = |lines: &[Vec<Token<'_>>]| -> Vec<(Kind, String)> {
+        lines.iter().flatten().map(|token| (token.kind, token.text.to_owned())).collect()
+    };
+    pieces(&left) == pieces(&right)
 }
 
 /// A line with its pieces set, and what is needed to put it below its neighbours.
@@ -204,10 +213,27 @@ mod tests {
 
     /// Found by chance: the parser takes a directive with a line end inside of quotes.
     #[test]
-    fn what_cannot_be_set_safely_stays_as_it_is() {
+    fn a_directive_in_quotes_ends_on_its_line() {
         let text = "a = 1\nchoice  = \"%{ if true }many%{ else }few     = string\n}\nvariable {}\nx%{ endif }\"\n";
-        let once = format("a.hcl", text).unwrap();
-        assert_eq!(format("a.hcl", &once).unwrap(), once);
+        let told = format("a.hcl", text).unwrap_err().to_string();
+        assert!(told.starts_with("a.hcl:2:53: syntax error: this text does not end on its line"), "{told}");
+    }
+
+    #[test]
+    fn texts_in_quotes_stay_as_they_are() {
+        // What has several lines stands for itself.
+        let name = |text: &str| if text.contains('\n') { "a" } else { "a  " };
+        let set = |text: &str| format!("{} = {text}\nbcd = 1\n", name(text));
+        for text in [
+            r#""%{ if  b  }x  \"  y%{ else }  %{ endif }""#,
+            r#""%{ for x in [ "a",  "}" ] }{  ${ x }  %{ endfor }""#,
+            r#""$${  x  %%{  y  \\""#,
+            r#""${ f( /* "  } */ "x  y" ) }  z""#,
+            "\"${ f( # \"  }\n 1 ) }  z\"",
+            "\"${ f( // }  \"\n 1 ) }  z\"",
+        ] {
+            check(&format!("a={text}\nbcd=1\n"), &set(text));
+        }
     }
 
     #[test]
@@ -284,7 +310,51 @@ mod tests {
         })
     }
 
+    /// Texts in quotes and heredocs, with all that may stand in them.
+    fn template() -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(vec![
+            "a", " ", "  b ", "\\\"", "\\\\", "\\n", "$${", "%%{", "$", "%", "{", "}", "#", "//", "/*", "é", "'",
+            "<<E", "~", ",", "=",
+        ]);
+        let parts = prop::collection::vec(leaf.prop_map(str::to_owned), 0..4).prop_map(|parts| parts.concat());
+        parts.prop_recursive(3, 16, 3, |inner| {
+            prop_oneof![
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("{a}{b}")),
+                inner.clone().prop_map(|a| format!("${{ f( \"{a}\",1 ) }}")),
+                inner.clone().prop_map(|a| format!("${{ x /* \" }} */ }}{a}")),
+                inner.clone().prop_map(|a| format!("${{{{ k = \"{a}\" }}.k}}")),
+                (inner.clone(), inner.clone()).prop_map(|(a, b)| format!("%{{ if  x }}{a}%{{ else }}{b}%{{ endif }}")),
+                (inner.clone(), inner).prop_map(|(a, b)| format!("%{{ for x in [\"{a}\"] ~}}{b}%{{~ endfor }}")),
+            ]
+        })
+    }
+
+    fn templates() -> impl Strategy<Value = String> {
+        let one = prop_oneof![
+            3 => template().prop_map(|text| format!("a  =  \"{text}\"   # c\n")),
+            1 => template().prop_map(|text| format!("bcd=[  \"{text}\",1 ]\n")),
+            1 => template().prop_map(|text| format!("e = <<-E\n   {text}\n  E\n")),
+            1 => template().prop_map(|text| format!("x  {{\n f =  \"{text}\"\n}}\n")),
+        ];
+        prop::collection::vec(one, 1..4).prop_map(|lines| lines.concat())
+    }
+
+    fn meaning_of(text: &str) -> Option<hcl_edit::structure::Body> {
+        syntax::body(&Source::new("a.hcl", text)).ok().map(meaning::bare)
+    }
+
     proptest! {
+        /// Without the look back: how lines are cut agrees with the parser.
+        #[test]
+        fn meaning_stays(text in templates()) {
+            if let Some(before) = meaning_of(&text) {
+                let set = formatted(&text);
+                prop_assert_eq!(meaning_of(&set), Some(before), "{}\n{}", text, set);
+                prop_assert_eq!(pieces(&set), pieces(&text), "{}", set);
+                prop_assert_eq!(formatted(&set), set.clone(), "formatted twice");
+            }
+        }
+
         #[test]
         fn only_blanks_change(text in body()) {
             let once = formatted(&text);

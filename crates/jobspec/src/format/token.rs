@@ -1,8 +1,11 @@
 //! The pieces of an HCL text, blanks left out. Texts, heredocs and comments are one piece each, as they are written.
 
+use std::iter::Peekable;
+use std::str::CharIndices;
+
 /// What a piece is, as far as its neighbours matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A name, a number, a text in quotes.
     Operand,
     Heredoc,
@@ -18,47 +21,57 @@ pub(super) enum Kind {
     InlineComment,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token<'a> {
-    pub(super) kind: Kind,
-    pub(super) text: &'a str,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'a str,
+    /// The byte at which it begins.
+    pub(crate) at: usize,
     /// Whether blanks stood before it.
-    pub(super) spaced: bool,
+    pub(crate) spaced: bool,
 }
 
 /// The pieces line by line; a line that holds a heredoc or a comment of several lines stands for all of them.
-pub(super) fn lines(text: &str) -> Vec<Vec<Token<'_>>> {
+pub(crate) fn lines(text: &str) -> Vec<Vec<Token<'_>>> {
     let mut lines = vec![Vec::new()];
+    each(text, |piece| match piece {
+        Some(token) => lines.last_mut().into_iter().for_each(|line| line.push(token)),
+        None => lines.push(Vec::new()),
+    });
+    lines
+}
+
+/// Hands out one piece after the other, and `None` at the end of a line.
+pub(crate) fn each<'t>(text: &'t str, mut take: impl FnMut(Option<Token<'t>>)) {
     let mut rest = text;
     let mut spaced = false;
+    let mut after_dot = false;
     while let Some(c) = rest.chars().next() {
         if c == '\n' {
-            lines.push(Vec::new());
-            (rest, spaced) = (rest.get(1..).unwrap_or(""), false);
+            take(None);
+            (rest, spaced, after_dot) = (rest.get(1..).unwrap_or(""), false, false);
             continue;
         }
         if c.is_whitespace() {
             (rest, spaced) = (rest.get(c.len_utf8()..).unwrap_or(""), true);
             continue;
         }
-        let before = lines.last().and_then(|line| line.last());
-        let (kind, length) = next(rest, before);
-        let (text, after) = rest.split_at(length);
-        if let Some(line) = lines.last_mut() {
-            line.push(Token { kind, text, spaced });
-        }
+        let (kind, length) = next(rest, after_dot);
+        let (piece, after) = rest.split_at(length);
+        after_dot = piece == ".";
+        take(Some(Token { kind, text: piece, at: text.len() - rest.len(), spaced }));
         (rest, spaced) = (after, false);
     }
-    lines
 }
 
-fn next(rest: &str, before: Option<&Token<'_>>) -> (Kind, usize) {
-    let to_line_end = || rest.find('\n').unwrap_or(rest.len());
+/// `after_dot`: what stands before is a dot.
+fn next(rest: &str, after_dot: bool) -> (Kind, usize) {
     let c = rest.chars().next().unwrap_or(' ');
     match c {
-        '#' => (Kind::LineComment, rest.get(..to_line_end()).unwrap_or("").trim_end().len()),
-        '/' if rest.starts_with("//") => (Kind::LineComment, rest.get(..to_line_end()).unwrap_or("").trim_end().len()),
-        '/' if rest.starts_with("/*") => (Kind::InlineComment, rest.find("*/").map_or(rest.len(), |end| end + 2)),
+        _ if c == '#' || rest.starts_with("//") => {
+            (Kind::LineComment, rest.get(..line_comment(rest)).unwrap_or("").trim_end().len())
+        }
+        '/' if rest.starts_with("/*") => (Kind::InlineComment, inline_comment(rest)),
         '"' => (Kind::Operand, quoted(rest)),
         '<' if rest.starts_with("<<") => match heredoc(rest) {
             Some(length) => (Kind::Heredoc, length),
@@ -66,7 +79,7 @@ fn next(rest: &str, before: Option<&Token<'_>>) -> (Kind, usize) {
         },
         '(' | '[' | '{' => (Kind::Open, 1),
         ')' | ']' | '}' => (Kind::Close, 1),
-        '0'..='9' => (Kind::Operand, number(rest, before.is_some_and(|before| before.text == "."))),
+        '0'..='9' => (Kind::Operand, number(rest, after_dot)),
         c if c.is_alphabetic() || c == '_' => {
             let in_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
             (Kind::Operand, rest.find(|c| !in_name(c)).unwrap_or(rest.len()))
@@ -108,7 +121,21 @@ fn quoted(rest: &str) -> usize {
     let mut chars = rest.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let in_text = open.last() == Some(&'"');
+        let after = || rest.get(at + c.len_utf8()..).unwrap_or("");
         match c {
+            // In comments of expressions anything may stand.
+            '#' if !in_text => skip_to(&mut chars, at + line_comment(rest.get(at..).unwrap_or(""))),
+            '/' if !in_text && after().starts_with('/') => {
+                skip_to(&mut chars, at + line_comment(rest.get(at..).unwrap_or("")));
+            }
+            '/' if !in_text && after().starts_with('*') => {
+                skip_to(&mut chars, at + inline_comment(rest.get(at..).unwrap_or("")));
+            }
+            '<' if !in_text && after().starts_with('<') => {
+                if let Some(length) = heredoc(rest.get(at..).unwrap_or("")) {
+                    skip_to(&mut chars, at + length);
+                }
+            }
             '\\' if in_text => drop(chars.next()),
             '"' if in_text => {
                 open.pop();
@@ -132,6 +159,19 @@ fn quoted(rest: &str) -> usize {
     rest.len()
 }
 
+fn line_comment(rest: &str) -> usize {
+    rest.find('\n').unwrap_or(rest.len())
+}
+
+fn inline_comment(rest: &str) -> usize {
+    rest.get(2..).and_then(|after| after.find("*/")).map_or(rest.len(), |at| at + 4)
+}
+
+fn skip_to(chars: &mut Peekable<CharIndices<'_>>, at: usize) {
+    while chars.next_if(|(here, _)| *here < at).is_some() {}
+}
+
+/// The length of a heredoc; to the end when it does not end.
 fn heredoc(rest: &str) -> Option<usize> {
     let after = rest.get(2..)?;
     let after = after.strip_prefix('-').unwrap_or(after);
@@ -147,5 +187,5 @@ fn heredoc(rest: &str) -> Option<usize> {
         }
         at += line.len();
     }
-    None
+    Some(rest.len())
 }

@@ -16,11 +16,12 @@ mod yaml;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use longshore_values::nearest;
+
 use crate::Files;
 use crate::evaluate::Budget;
 use crate::number::Number;
 use crate::reference;
-use crate::suggest::nearest;
 use crate::value::Value;
 
 /// What functions may use beside their arguments.

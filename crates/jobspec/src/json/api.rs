@@ -3,67 +3,87 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use longshore_values::Place;
-
 use super::tree::{Kind, Member, Node};
-use crate::decode::{join, segment};
+use crate::places::{join, numbered, segment};
 use crate::schema::{self, Shape};
-use crate::source::Source;
+
+type Spans = BTreeMap<String, Range<usize>>;
 
 /// The places of a job's blocks and attributes by the paths that a job file would give them.
-pub(super) fn places(job: &Node, source: &Source) -> BTreeMap<String, Place> {
-    let mut places = BTreeMap::new();
-    of_body(&schema::JOB, job, "", source, &mut places);
-    places
+pub(super) fn spans(job: &Node) -> Spans {
+    let mut spans = BTreeMap::new();
+    of_body(&schema::JOB, job, "", &mut spans);
+    spans
 }
 
-fn of_body(
-    schema: &'static schema::Body,
-    node: &Node,
-    path: &str,
-    source: &Source,
-    places: &mut BTreeMap<String, Place>,
-) {
+fn of_body(schema: &'static schema::Body, node: &Node, path: &str, spans: &mut Spans) {
     let Kind::Object(members) = &node.kind else { return };
     for member in members {
         let is = |key: &str| key.eq_ignore_ascii_case(&member.key);
         if let Some(attribute) = schema.attributes.iter().find(|attribute| is(attribute.key)) {
-            remember(places, join(path, attribute.name), &member.key_span, source);
+            let path = join(path, attribute.name);
+            remember(spans, path.clone(), &member.key_span);
+            of_value(&member.value, &path, spans);
         } else if let Some(nested) = schema.all_nested().find(|nested| is(nested.key)) {
-            of_block(nested, member, path, source, places);
+            of_block(nested, member, path, spans);
         }
     }
 }
 
-fn of_block(
-    nested: &schema::Nested,
-    member: &Member,
-    path: &str,
-    source: &Source,
-    places: &mut BTreeMap<String, Place>,
-) {
-    let mut block = |label: Option<&str>, node: &Node, span: &Range<usize>| {
-        let path = join(path, &segment(nested.name, label));
-        remember(places, path.clone(), span, source);
-        of_body(nested.body, node, &path, source, places);
+/// The parts of a value whose names are the reader's.
+fn of_value(node: &Node, path: &str, spans: &mut Spans) {
+    match &node.kind {
+        Kind::Object(members) => {
+            for member in members {
+                let path = join(path, &member.key);
+                remember(spans, path.clone(), &member.key_span);
+                of_value(&member.value, &path, spans);
+            }
+        }
+        Kind::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                let path = numbered(path, at);
+                remember(spans, path.clone(), &item.span);
+                of_value(item, &path, spans);
+            }
+        }
+        Kind::Plain | Kind::Text(_) => {}
+    }
+}
+
+fn of_block(nested: &schema::Nested, member: &Member, path: &str, spans: &mut Spans) {
+    let mut block = |name: String, node: &Node, span: &Range<usize>| {
+        let path = join(path, &name);
+        remember(spans, path.clone(), span);
+        match nested.shape {
+            Shape::TextMap | Shape::TextsMap | Shape::Free => of_value(node, &path, spans),
+            _ => of_body(nested.body, node, &path, spans),
+        }
     };
     match (nested.shape, &member.value.kind) {
         (Shape::Labelled(key), Kind::Array(items)) => {
             for item in items {
                 let label = find(item, key);
-                block(label.and_then(text), item, &label.map_or(first_byte(item), |label| label.span.clone()));
+                let name = segment(nested.name, label.and_then(text));
+                block(name, item, &label.map_or(first_byte(item), |label| label.span.clone()));
             }
         }
         (Shape::ByLabel(_), Kind::Object(members)) => {
-            members.iter().for_each(|inner| block(Some(&inner.key), &inner.value, &inner.key_span));
+            for inner in members {
+                block(segment(nested.name, Some(&inner.key)), &inner.value, &inner.key_span);
+            }
         }
-        (_, Kind::Array(items)) => items.iter().for_each(|item| block(None, item, &first_byte(item))),
-        _ => block(None, &member.value, &member.key_span),
+        (Shape::Many, Kind::Array(items)) => {
+            for (at, item) in items.iter().enumerate() {
+                block(numbered(nested.name, at), item, &first_byte(item));
+            }
+        }
+        _ => block(nested.name.to_owned(), &member.value, &member.key_span),
     }
 }
 
-fn remember(places: &mut BTreeMap<String, Place>, path: String, span: &Range<usize>, source: &Source) {
-    places.entry(path).or_insert_with(|| source.place(span.clone()));
+fn remember(spans: &mut Spans, path: String, span: &Range<usize>) {
+    spans.entry(path).or_insert_with(|| span.clone());
 }
 
 fn first_byte(node: &Node) -> Range<usize> {

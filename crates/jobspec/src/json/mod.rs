@@ -9,8 +9,9 @@ mod write;
 
 use longshore_values::Diagnostic;
 
+use crate::places::Places;
 use crate::source::Source;
-use crate::{Input, ParseError, Parsed, read_body};
+use crate::{Input, ParseError, Parsed, read_body, syntax};
 use tree::{Kind, Member, Node};
 
 /// Reads a text that begins like a JSON object.
@@ -66,7 +67,10 @@ fn members<'n>(root: &'n Node, source: &Source) -> Result<&'n [Member], ParseErr
 fn parse_job(job: &Node, source: &Source) -> Result<Parsed, ParseError> {
     let text = source.slice(job.span.clone()).unwrap_or_default();
     match longshore_api::decode(text.as_bytes()) {
-        Ok(read) => Ok(Parsed { job: read, places: api::places(job, source), warnings: Vec::new() }),
+        Ok(read) => {
+            let places = Places::new(source.clone(), api::spans(job));
+            Ok(Parsed { job: read, places, warnings: Vec::new() })
+        }
         Err(why) => {
             let span = match &why {
                 longshore_api::DecodeError::Shape(fault) => api::follow(job, fault.path()),
@@ -79,12 +83,9 @@ fn parse_job(job: &Node, source: &Source) -> Result<Parsed, ParseError> {
 
 fn parse_file(members: &[Member], source: &Source, input: &Input<'_>) -> Result<Parsed, ParseError> {
     let (written, mut diagnostics) = write::job_file(members, source);
-    let read = match hcl_edit::parser::parse_body(&written.text) {
+    let read = match syntax::body(&written) {
         Ok(body) => read_body(&body, &written, input),
-        Err(why) => {
-            let at = why.location().offset();
-            Err(Diagnostic::error(why.message().to_owned()).at(written.place(at..at + 1)).into())
-        }
+        Err(why) => Err((*why).into()),
     };
     if diagnostics.is_empty() {
         return read;

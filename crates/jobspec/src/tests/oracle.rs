@@ -4,6 +4,8 @@
 //!
 //! - numbers: it counts in binary fractions and panics at `1 % 0`; HCL2 counts in decimals (`0.1 + 0.2` is `0.3`);
 //! - conversions: it has none (`1 + "2"` is an error there, and 3 in HCL2);
+//! - escapes in quotes within `%{ … }`: it keeps them as they are written, HCL2 resolves them there too;
+//! - functions: it has none of its own, so each of ours has cases from the language's documentation instead;
 //! - unknown names, `try`, `can` and `type` expressions, which it does not know as Nomad does.
 
 use proptest::prelude::*;

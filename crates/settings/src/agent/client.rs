@@ -134,7 +134,11 @@ fn refuse_ineligible(block: &mut Block<'_>) {
     if block.take_bool_or("default_ineligible", false)
         && let Some(origin) = origin
     {
-        block.refuse(&origin, "client.default_ineligible = true is not in this build", "remove the line");
+        block.refuse_what_nomad_does(
+            &origin,
+            "client.default_ineligible = true is not in this build",
+            "remove the line",
+        );
     }
 }
 

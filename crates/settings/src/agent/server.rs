@@ -122,7 +122,7 @@ fn bootstrap_expect(block: &mut Block<'_>) -> i64 {
     if value > 1
         && let Some(origin) = origin
     {
-        block.refuse(
+        block.refuse_what_nomad_does(
             &origin,
             format!("server.bootstrap_expect = {value}: this build runs one server"),
             "write bootstrap_expect = 1",
@@ -138,7 +138,11 @@ fn refuse_joining(block: &mut Block<'_>) {
         let addresses = block.take_strings(key).unwrap_or_default();
         if let (false, Some(origin)) = (addresses.is_empty(), origin) {
             let summary = format!("{} names other servers: this build runs one server", block.path_of(key));
-            block.refuse(&origin, summary, "remove the list, or run this agent as a cluster of its own");
+            block.refuse_what_nomad_does(
+                &origin,
+                summary,
+                "remove the list, or run this agent as a cluster of its own",
+            );
         }
     };
     for key in ["start_join", "retry_join"] {

@@ -146,7 +146,7 @@ fn refuse_what_would_be_less_safe(block: &mut Block<'_>) {
     let keyring = block.origin_of("keyring");
     block.accept("keyring");
     if let Some(origin) = keyring {
-        block.refuse(&origin, "keyring is not in this build", "remove the block");
+        block.refuse_what_nomad_does(&origin, "keyring is not in this build", "remove the block");
     }
 }
 
@@ -156,6 +156,10 @@ fn refuse_if_on(block: &mut Block<'_>, key: &str, why: &str) {
         && let Some(origin) = origin
     {
         let summary = format!("{} = true: {why}", block.path_of(key));
-        block.refuse(&origin, summary, format!("set {key} = false and protect the agent's ports by other means"));
+        block.refuse_what_nomad_does(
+            &origin,
+            summary,
+            format!("set {key} = false and protect the agent's ports by other means"),
+        );
     }
 }

@@ -9,6 +9,18 @@ use super::{Effective, Given, Unused};
 use crate::source::{Origin, names_a_secret};
 use crate::tree::{Node, Object, Value};
 
+const NOMAD_TAKES_IT: &str = "Nomad takes this without a word";
+
+/// An error about what Nomad takes and acts on and this build does not, which says so.
+pub fn nomad_acts_on(told: Diagnostic) -> Diagnostic {
+    told.detail(format!("{NOMAD_TAKES_IT}, and acts on it"))
+}
+
+/// Whether an error says of itself that Nomad would have started with the line.
+pub fn is_taken_by_nomad(told: &Diagnostic) -> bool {
+    told.detail.starts_with(NOMAD_TAKES_IT)
+}
+
 /// A block while it is read, key by key.
 ///
 /// Each `take_…` method says by being called that the key exists here, and notes the value that holds with its
@@ -88,7 +100,12 @@ impl<'a> Block<'a> {
     /// Adds an error about what Nomad takes without a word and without effect, and says so.
     pub fn refuse_what_nomad_drops(&mut self, origin: &Origin, summary: impl Into<String>, hint: impl Into<String>) {
         let told = Diagnostic::error(summary).hint(hint);
-        self.tell(told.detail("Nomad takes this without a word, and it has no effect there"), origin);
+        self.tell(told.detail(format!("{NOMAD_TAKES_IT}, and it has no effect there")), origin);
+    }
+
+    /// Adds an error about what Nomad takes and acts on and this build does not, and says so.
+    pub fn refuse_what_nomad_does(&mut self, origin: &Origin, summary: impl Into<String>, hint: impl Into<String>) {
+        self.tell(nomad_acts_on(Diagnostic::error(summary).hint(hint)), origin);
     }
 
     /// Adds a warning.

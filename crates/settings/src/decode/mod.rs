@@ -12,7 +12,7 @@ use crate::error::Refusal;
 use crate::source::Origin;
 use crate::tree::Tree;
 
-pub use block::Block;
+pub use block::{Block, is_taken_by_nomad, nomad_acts_on};
 use report::Report;
 pub(crate) use scalars::size_bytes;
 pub use unused::Unused;

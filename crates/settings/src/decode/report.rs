@@ -1,10 +1,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_values::Diagnostic;
+use longshore_values::{Diagnostic, nearest};
 
 use super::{Effective, Unused};
 use crate::source::Origin;
-use crate::spelling::nearest;
 
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -58,7 +57,7 @@ impl Report {
         if !places.is_empty() {
             return format!("it belongs in {}", places.join(", or in "));
         }
-        match self.known.get(&unknown.path).and_then(|keys| nearest(&unknown.key, keys)) {
+        match self.known.get(&unknown.path).and_then(|keys| nearest(&unknown.key, keys.iter().map(String::as_str))) {
             Some(near) => format!("did you mean {near:?}?"),
             None => String::new(),
         }

@@ -1,5 +1,5 @@
 use super::row::Kind::{Block, Bool, Duration, Map, NamedBlocks, Number, Text, Texts, Whole};
-use super::row::{COUNT, Row, Table, aside, row};
+use super::row::{COUNT, RETRY_INTERVAL, RETRY_MAX, Row, Table, aside, row};
 
 const RETRY: &[Row] = &[
     aside("attempts", COUNT, "12", "How often to try; 0 for without end."),
@@ -15,8 +15,8 @@ pub(super) const TABLES: &[Table] = &[
         rows: &[
             aside("start_join", Texts, "", "Servers to register with at start."),
             aside("retry_join", Texts, "", "Servers to register with, trying again."),
-            aside("retry_max", COUNT, "0", "How often to try; 0 for without end."),
-            aside("retry_interval", Duration, "30s", "Time between attempts."),
+            RETRY_MAX,
+            RETRY_INTERVAL,
         ],
     },
     Table {

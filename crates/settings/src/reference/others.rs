@@ -1,5 +1,11 @@
 use super::row::Kind::{Any, Block, Bool, Duration, Secret, Text, Texts};
-use super::row::{COUNT, Table, aside, row};
+use super::row::{COUNT, Row, Table, aside, row};
+
+const CA_FILE: Row = aside("ca_file", Text, "", "The authority.");
+const AGENT_CERT_FILE: Row = aside("cert_file", Text, "", "The agent's certificate.");
+const KEY_FILE: Row = aside("key_file", Text, "", "Its key.");
+const UNAUTHENTICATED: Row = aside("allow_unauthenticated", Bool, "true", "Jobs need no token.");
+const NAME: Row = aside("name", Text, "default", "Which of several it is.").later();
 
 pub(super) const TABLES: &[Table] = &[
     Table {
@@ -30,9 +36,9 @@ pub(super) const TABLES: &[Table] = &[
                 "Asks the API's clients for certificates; `true` stops the start.",
             )
             .refused(),
-            aside("ca_file", Text, "", "The authority."),
+            CA_FILE,
             aside("cert_file", Text, "", "The certificate."),
-            aside("key_file", Text, "", "Its key."),
+            KEY_FILE,
             aside("rpc_upgrade_mode", Bool, "false", "Takes connections without TLS too."),
             aside("tls_min_version", Text, "tls12", "`tls10`, `tls11`, `tls12` or `tls13`."),
             aside("tls_cipher_suites", Text, "", "Cipher suites, with commas between them."),
@@ -144,7 +150,7 @@ pub(super) const TABLES: &[Table] = &[
         path: "consul",
         meaning: "Consul.",
         rows: &[
-            aside("name", Text, "default", "Which of several it is.").later(),
+            NAME,
             aside("address", Text, "127.0.0.1:8500", "Where it is."),
             aside("grpc_address", Text, "", "Where its gRPC is."),
             aside("grpc_ca_file", Text, "", "The authority for gRPC."),
@@ -153,9 +159,9 @@ pub(super) const TABLES: &[Table] = &[
             aside("ssl", Bool, "false", "Speaks TLS."),
             aside("verify_ssl", Bool, "true", "Checks the certificate."),
             aside("share_ssl", Bool, "true", "Tells tasks about TLS too."),
-            aside("ca_file", Text, "", "The authority."),
-            aside("cert_file", Text, "", "The agent's certificate."),
-            aside("key_file", Text, "", "Its key."),
+            CA_FILE,
+            AGENT_CERT_FILE,
+            KEY_FILE,
             aside("namespace", Text, "", "Of the enterprise edition."),
             aside("auto_advertise", Bool, "true", "Registers the agent."),
             aside("checks_use_advertise", Bool, "false", "Checks ask at the advertised address."),
@@ -168,7 +174,7 @@ pub(super) const TABLES: &[Table] = &[
             aside("server_serf_check_name", Text, "Nomad Server Serf Check", "The check of its gossip."),
             aside("server_rpc_check_name", Text, "Nomad Server RPC Check", "The check of its RPC."),
             aside("tags", Texts, "", "Tags of the services."),
-            aside("allow_unauthenticated", Bool, "true", "Jobs need no token."),
+            UNAUTHENTICATED,
             aside("timeout", Duration, "5s", "For an answer."),
             aside("service_identity", Any, "", "The identity of services.").later(),
             aside("task_identity", Any, "", "The identity of tasks.").later(),
@@ -180,17 +186,17 @@ pub(super) const TABLES: &[Table] = &[
         path: "vault",
         meaning: "Vault.",
         rows: &[
-            aside("name", Text, "default", "Which of several it is.").later(),
+            NAME,
             aside("enabled", Bool, "false", "Uses it."),
             aside("address", Text, "https://vault.service.consul:8200", "Where it is."),
             aside("token", Secret, "", "The servers' token."),
             aside("create_from_role", Text, "", "The role for tokens of tasks."),
-            aside("allow_unauthenticated", Bool, "true", "Jobs need no token."),
+            UNAUTHENTICATED,
             aside("task_token_ttl", Duration, "72h", "How long tokens of tasks hold."),
-            aside("ca_file", Text, "", "The authority."),
+            CA_FILE,
             aside("ca_path", Text, "", "A folder of authorities."),
-            aside("cert_file", Text, "", "The agent's certificate."),
-            aside("key_file", Text, "", "Its key."),
+            AGENT_CERT_FILE,
+            KEY_FILE,
             aside("tls_skip_verify", Bool, "false", "Does not check the certificate."),
             aside("tls_server_name", Text, "", "The name in the certificate."),
             aside("namespace", Text, "", "The namespace."),
@@ -205,15 +211,16 @@ pub(super) const TABLES: &[Table] = &[
             aside("accept_backlog", COUNT, "256", "Streams that may wait."),
             aside("keep_alive_interval", Duration, "30s", "Time between signs of life."),
             aside("connection_write_timeout", Duration, "10s", "For a write."),
+            aside("max_stream_window_size", COUNT, "262144", "How much of a stream may be under way, in bytes."),
             aside("stream_open_timeout", Duration, "75s", "For the opening of a stream."),
             aside("stream_close_timeout", Duration, "5m", "For the closing of a stream."),
-            aside("dial_timeout", Duration, "10s", "For a connection."),
+            aside("dial_timeout", Duration, "", "For a connection."),
         ],
     },
     Table {
         path: "eventlog",
         meaning: "The event log of Windows. Later than Nomad 1.6.",
-        rows: &[aside("enabled", Bool, "false", "Writes to it."), aside("level", Text, "info", "From which level on.")],
+        rows: &[aside("enabled", Bool, "false", "Writes to it."), aside("level", Text, "", "From which level on.")],
     },
     Table {
         path: "reporting",

@@ -81,6 +81,10 @@ pub(super) const fn aside(key: &'static str, kind: Kind, default: &'static str, 
     Row { effect: Effect::Nothing(""), ..row(key, kind, default, meaning) }
 }
 
+/// Of every block that tells whom to join.
+pub(super) const RETRY_MAX: Row = aside("retry_max", COUNT, "0", "How often to try; 0 for without end.");
+pub(super) const RETRY_INTERVAL: Row = aside("retry_interval", Kind::Duration, "30s", "Time between attempts.");
+
 impl Row {
     pub(super) const fn because(self, why: &'static str) -> Self {
         Self { effect: Effect::Nothing(why), ..self }

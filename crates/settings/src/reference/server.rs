@@ -1,5 +1,5 @@
 use super::row::Kind::{Any, Block, Bool, Duration, Number, Secret, Size, Text, Texts, Whole};
-use super::row::{COUNT, Row, Table, aside, row};
+use super::row::{COUNT, RETRY_INTERVAL, RETRY_MAX, Row, Table, aside, row};
 
 const AT_LEAST_ONE: super::row::Kind = Whole(1, i64::MAX);
 
@@ -17,8 +17,8 @@ pub(super) const TABLES: &[Table] = &[
             )
             .refused(),
             row("retry_join", Texts, "", "Servers to join, trying again; an entry stops the start.").refused(),
-            aside("retry_max", COUNT, "0", "How often to try; 0 for without end."),
-            aside("retry_interval", Duration, "30s", "Time between attempts."),
+            RETRY_MAX,
+            RETRY_INTERVAL,
         ],
     },
     Table {
@@ -70,7 +70,7 @@ pub(super) const TABLES: &[Table] = &[
         path: "server.raft_logstore",
         meaning: "Where Raft's log is kept. Later than Nomad 1.6.",
         rows: &[
-            aside("backend", Text, "boltdb", "`boltdb` or `wal`."),
+            aside("backend", Text, "", "`boltdb` or `wal`."),
             aside("disable_log_cache", Bool, "false", "Keeps no entries in memory."),
             aside("verification", Any, "", "Checks what is written."),
             aside("boltdb", Any, "", "Settings of that backend."),
@@ -81,9 +81,9 @@ pub(super) const TABLES: &[Table] = &[
         path: "server.client_introduction",
         meaning: "How new clients show who they are. Later than Nomad 1.6.",
         rows: &[
-            aside("enforcement", Text, "warn", "`none`, `warn` or `strict`."),
-            aside("default_identity_ttl", Duration, "5m", "How long a token for a new client holds."),
-            aside("max_identity_ttl", Duration, "30m", "The longest that may be asked for."),
+            aside("enforcement", Text, "", "`none`, `warn` or `strict`."),
+            aside("default_identity_ttl", Duration, "", "How long a token for a new client holds."),
+            aside("max_identity_ttl", Duration, "", "The longest that may be asked for."),
         ],
     },
 ];
@@ -162,7 +162,7 @@ const SERVER: &[Row] = &[
     aside("upgrade_version", Text, "", "Of the enterprise edition."),
     aside("job_max_count", COUNT, "", "The highest count of a group.").later(),
     aside("oidc_issuer", Text, "", "Who identities say they are from.").later(),
-    aside("start_timeout", Duration, "30s", "How long the keys may take to be there at start.").later(),
+    aside("start_timeout", Duration, "", "How long the keys may take to be there at start.").later(),
     aside("plan_apply_pipeline", Any, "", "How plans are applied one after the other.").later(),
     aside("client_introduction", Block, "", "How new clients show who they are.").later(),
     aside("log_file", Text, "", "A file for the server's log.").later(),

@@ -4,6 +4,9 @@ use super::row::{COUNT, Row, Table, aside, row};
 const PORT: super::row::Kind = Whole(0, 65_535);
 const HTTP_ONLY: &str = "only HTTP is listened on";
 
+const RPC_ADDRESS: Row = aside("rpc", Text, "", "Between servers and clients.").because(HTTP_ONLY);
+const SERF_ADDRESS: Row = aside("serf", Text, "", "The gossip of servers.").because(HTTP_ONLY);
+
 pub(super) const TABLES: &[Table] = &[
     Table { path: "", meaning: "The agent as a whole.", rows: TOP },
     Table {
@@ -18,21 +21,13 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         path: "addresses",
         meaning: "Addresses to listen on, where they differ from `bind_addr`.",
-        rows: &[
-            row("http", Text, "", "The API."),
-            aside("rpc", Text, "", "Between servers and clients.").because(HTTP_ONLY),
-            aside("serf", Text, "", "The gossip of servers.").because(HTTP_ONLY),
-        ],
+        rows: &[row("http", Text, "", "The API."), RPC_ADDRESS, SERF_ADDRESS],
     },
     Table {
         path: "advertise",
         meaning: "Addresses that others are told; without a port that of `ports` holds. Where nothing is given it is the \
                   address that is listened on, or the first private one of the host.",
-        rows: &[
-            row("http", Text, "", "The API."),
-            aside("rpc", Text, "", "Between servers and clients.").because(HTTP_ONLY),
-            aside("serf", Text, "", "The gossip of servers.").because(HTTP_ONLY),
-        ],
+        rows: &[row("http", Text, "", "The API."), RPC_ADDRESS, SERF_ADDRESS],
     },
     Table {
         path: "plugin",
