@@ -139,7 +139,7 @@ impl<'a> Life<'a> {
         let (first, name) = self.machine.push(&repository);
         let id = format!("life-{}", self.number);
         let patient = "restart {\n      attempts = 20\n      interval = \"10m\"\n      delay    = \"100ms\"\n    }";
-        let job = Job::new(&id, &name).group(patient);
+        let job = Job::new(&id, &name).group(patient).group("network {\n      mode = \"bridge\"\n    }");
         self.agent.launch().map_err(|error| error.to_string())?;
 
         self.run("the first start", &job)?;
@@ -216,8 +216,10 @@ impl<'a> Life<'a> {
                 return Err(format!("version {} is {} {}", one["JobVersion"], one["ClientStatus"], one["TaskStates"]));
             }
             let all = life.machine.engine.containers().map_err(|error| error.to_string())?;
-            let of_job =
-                |it: &&longshore_harness::Container| it.label("com.hashicorp.nomad.alloc_id") == one["ID"].as_str();
+            let of_job = |it: &&longshore_harness::Container| {
+                let is_task = it.label("longshore.network").is_none();
+                is_task && it.label("com.hashicorp.nomad.alloc_id") == one["ID"].as_str()
+            };
             match all.iter().filter(of_job).collect::<Vec<_>>()[..] {
                 [container] if container.state == "running" => Ok(()),
                 ref others => Err(format!("containers: {others:?}")),

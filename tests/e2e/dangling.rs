@@ -44,6 +44,14 @@ fn a_container_that_no_allocation_knows_goes_after_the_grace_and_not_before() {
     machine.engine.pull(&image).unwrap();
     let made = Instant::now();
     let ours = stray(&machine, "stray", &image, &node_id(&agent));
+    let of_network = json!({
+        "com.hashicorp.nomad.alloc_id": NOBODY,
+        "longshore.agent": node_id(&agent),
+        "longshore.allocation": NOBODY,
+        "longshore.network": "true",
+        "longshore.config_hash": "00",
+    });
+    let network = machine.engine.run_container(&format!("nomad_init_{NOBODY}"), &image, &[], &of_network).unwrap();
     // Another agent's, another orchestrator's and a person's are none of our business, and neither is a task that runs.
     let others = [
         stray(&machine, "of-another-agent", &image, NOBODY),
@@ -59,7 +67,8 @@ fn a_container_that_no_allocation_knows_goes_after_the_grace_and_not_before() {
 
     let ids = || -> Vec<String> { machine.engine.containers().unwrap().into_iter().map(|it| it.id).collect() };
     eventually(GRACE + Duration::from_secs(60), "the removal of the stray container", || {
-        if ids().contains(&ours) { Err("it is there".to_owned()) } else { Ok(()) }
+        let there = ids();
+        if there.contains(&ours) || there.contains(&network) { Err("it is there".to_owned()) } else { Ok(()) }
     })
     .unwrap();
     assert!(made.elapsed() >= GRACE, "gone after {:?}", made.elapsed());

@@ -17,6 +17,7 @@ mod examples;
 mod exec;
 mod foreign;
 mod full_disk;
+mod group_networks;
 mod holds;
 mod life;
 mod logs;

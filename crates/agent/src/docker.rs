@@ -69,7 +69,7 @@ pub(crate) fn shown(options: &Options) -> Value {
             "keep_versions": gc.keep_versions,
         },
         "image_pull_timeout": options.image_pull_timeout.to_string(),
-        "infra_image": options.infra_image,
+        "infra_image": options.infra_image.as_ref().map(|image| image.familiar()),
         "logging": { "config": options.logging.config, "type": options.logging.kind },
         "oom_score_adj": options.oom_score_adj,
         "pids_limit": options.pids_limit,

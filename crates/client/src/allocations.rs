@@ -168,7 +168,10 @@ impl Allocations {
     pub(crate) fn restore(&mut self, stored: Vec<Stored>) {
         let live: BTreeSet<_> = stored
             .iter()
-            .filter(|entry| !entry.tasks.values().all(|task| task.state.phase == TaskPhase::Dead))
+            .filter(|entry| {
+                let all_dead = entry.tasks.values().all(|task| task.state.phase == TaskPhase::Dead);
+                !all_dead || (has_own_network(&entry.alloc) && !entry.record.forgotten)
+            })
             .map(|entry| entry.alloc.id)
             .collect();
         for entry in stored {
@@ -542,6 +545,9 @@ async fn try_accept(
 ) -> Result<(AllocRecord, BTreeMap<String, TaskRecord>), String> {
     let now = clock::now();
     let mut refused = BTreeMap::new();
+    if let Some(why) = network_refusal(shared, alloc, group) {
+        refused.extend(group.tasks.iter().map(|task| (task.name.clone(), why.clone())));
+    }
     let requests = requests(shared, alloc, group, replaces);
     let outcomes = requests.into_iter().map(|(driver, request)| async move {
         let names: Vec<_> = request.tasks.iter().map(|task| task.name.clone()).collect();
@@ -588,11 +594,11 @@ pub(crate) fn requests(
     let mut by_driver: BTreeMap<&str, Vec<AcceptedTask>> = BTreeMap::new();
     for task in &group.tasks {
         let nothing = BTreeMap::new();
-        let variables = TaskVariables::of(alloc, group, task, &facts, &VisibleDirs::in_image(), &nothing);
+        let variables = TaskVariables::of(alloc, group, task, &facts, &VisibleDirs::in_image(), &nothing, None);
         let config = expand_json(&task.config, &variables);
         by_driver.entry(&task.driver).or_default().push(AcceptedTask { name: task.name.clone(), config });
     }
-    let own_network = alloc.resources.network_mode.as_deref().is_some_and(has_own_namespace);
+    let own_network = has_own_network(alloc);
     by_driver
         .into_iter()
         .filter_map(|(name, tasks)| {
@@ -602,9 +608,21 @@ pub(crate) fn requests(
         .collect()
 }
 
-/// Whether a group network of this mode has a namespace of its own.
-fn has_own_namespace(mode: &str) -> bool {
-    matches!(mode, "bridge" | "none") || mode.starts_with("cni/")
+/// Whether the group's network has a namespace of its own.
+pub(crate) fn has_own_network(alloc: &Allocation) -> bool {
+    let mode = alloc.resources.network_mode.as_deref();
+    mode.is_some_and(|mode| matches!(mode, "bridge" | "none") || mode.starts_with("cni/"))
+}
+
+/// Why no task of the allocation can run here, whatever its driver: one of them cannot be in the network of the group.
+fn network_refusal(shared: &Shared, alloc: &Allocation, group: &TaskGroup) -> Option<String> {
+    let mode = alloc.resources.network_mode.as_deref().filter(|_| has_own_network(alloc))?;
+    let cannot = |driver: &str| shared.drivers.get(driver).is_some_and(|driver| !driver.capabilities().group_networks);
+    let task = group.tasks.iter().find(|task| cannot(&task.driver))?;
+    Some(format!(
+        "task {} does not support {mode:?} networking mode: driver `{}` has no networks for groups",
+        task.name, task.driver
+    ))
 }
 
 /// Nothing of an allocation ever ran here.

@@ -13,6 +13,7 @@ mod driver;
 mod error;
 mod image;
 mod options;
+mod pause;
 mod reference;
 mod task;
 

@@ -7,6 +7,8 @@ pub struct Capabilities {
     pub exec: bool,
     /// Tasks see the image's file system: paths in their environment are those inside (`/alloc`, `/local`, `/secrets`).
     pub image_isolation: bool,
+    /// It makes networks that the tasks of a group share ([`crate::Driver::create_network`]).
+    pub group_networks: bool,
     /// Tasks end with the agent: nothing outlives it (`mock_driver`).
     pub dies_with_agent: bool,
 }

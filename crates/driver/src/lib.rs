@@ -27,9 +27,9 @@ pub use images::{
     PinReport, Provenance, Pulled,
 };
 pub use request::{
-    AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, KnownAllocation, KnownTask, LogFiles,
-    NodeIdentity, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskAddress, TaskDirs, TaskHandle,
-    TaskId,
+    AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, GroupNetwork, KnownAllocation, KnownTask,
+    LogFiles, NetworkRequest, NodeIdentity, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskAddress,
+    TaskDirs, TaskHandle, TaskId,
 };
 pub use usage::{CpuUsage, MemoryUsage, TaskUsage};
 
@@ -57,6 +57,13 @@ pub trait Driver: Send + Sync {
 
     /// The node accepts an allocation: its holds are durable when this returns. Repeating it changes nothing.
     async fn accept(&self, request: AcceptRequest) -> Result<(), DriverError>;
+
+    /// Makes the network that the tasks of a group share, or finds the one that was made before, by another task's start
+    /// or another run of the agent. It goes with the allocation ([`Driver::forget`]). Dropping the future calls it off.
+    async fn create_network(&self, request: NetworkRequest) -> Result<GroupNetwork, DriverError> {
+        let (driver, mode) = (self.name(), request.mode);
+        Err(DriverError::fatal(format!("driver `{driver}` does not support networks of mode {mode:?}")))
+    }
 
     /// Starts one task, once. The holds of its allocation were taken by `accept`. Told again with the same attempt, after a
     /// crash, it finds what the first call made and starts nothing anew.

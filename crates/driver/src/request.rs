@@ -3,7 +3,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use longshore_model::{AllocId, AllocatedPort, AllocatedTask, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
+use longshore_model::{AllocId, AllocatedPort, AllocatedTask, Dns, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// One task of one allocation.
@@ -123,6 +123,32 @@ impl fmt::Debug for EventSink {
     }
 }
 
+/// The network that the tasks of an allocation's group share.
+#[derive(Debug, Clone)]
+pub struct NetworkRequest {
+    pub alloc: AllocId,
+    pub node: NodeIdentity,
+    /// `bridge` or `none`; whatever else a job may say, the driver refuses.
+    pub mode: String,
+    /// Fully interpolated, as is `dns`; empty: the driver's own choice.
+    pub hostname: String,
+    pub dns: Dns,
+    pub ports: Vec<AllocatedPort>,
+    /// Those of the group's tasks that are this driver's, as accepted: what they say about their network may be the
+    /// group's to set up.
+    pub tasks: Vec<AcceptedTask>,
+    pub events: EventSink,
+}
+
+/// The network of a group as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupNetwork {
+    /// The driver's own name for it.
+    pub id: String,
+    /// Its address on the node; none without a way out.
+    pub address: Option<TaskAddress>,
+}
+
 /// One attempt to start a task.
 #[derive(Debug, Clone)]
 pub struct StartRequest {
@@ -144,6 +170,10 @@ pub struct StartRequest {
     pub node_cpu_mhz: i64,
     pub ports: Vec<AllocatedPort>,
     pub network_mode: Option<String>,
+    /// The network of its group, when that has one of its own.
+    pub network: Option<GroupNetwork>,
+    /// What the group says about names, for tasks that are not in its network.
+    pub dns: Dns,
     pub logs: LogFiles,
     pub events: EventSink,
 }

@@ -14,7 +14,7 @@ use longshore_driver::{
     NodeIdentity, Recovered, StartRequest, Started, TaskDirs, TaskId,
 };
 use longshore_exec::{HIDDEN_COMMANDS, MockDriver, RawExec, RawExecSetup, hidden_main};
-use longshore_model::{AllocId, AllocatedTask, JobKey, LogConfig, NodeId, Timestamp};
+use longshore_model::{AllocId, AllocatedTask, Dns, JobKey, LogConfig, NodeId, Timestamp};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
@@ -82,6 +82,8 @@ impl World {
             node_cpu_mhz: 1000,
             ports: Vec::new(),
             network_mode: None,
+            network: None,
+            dns: Dns::default(),
             events: EventSink::new(|_| {}),
         }
     }

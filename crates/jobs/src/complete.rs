@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use longshore_api as api;
 use longshore_model::{
-    Affinity, Constraint, DelayFunction, EphemeralDisk, HealthCheck, Job, JobKey, JobStatus, JobType, Lifecycle,
+    Affinity, Constraint, DelayFunction, Dns, EphemeralDisk, HealthCheck, Job, JobKey, JobStatus, JobType, Lifecycle,
     LifecycleHook, LogConfig, LogIndex, NetworkAsk, Operator, PortAsk, ReschedulePolicy, Resources, RestartMode,
     RestartPolicy, Spread, SpreadTarget, Task, TaskGroup, Timestamp, UpdatePolicy,
 };
@@ -218,8 +218,13 @@ fn network(network: &api::NetworkResource) -> Option<NetworkAsk> {
     Some(NetworkAsk {
         mode: if network.mode.is_empty() { "host".to_owned() } else { network.mode.clone() },
         hostname: network.hostname.clone(),
+        dns: network.dns.as_ref().map(dns).unwrap_or_default(),
         ports: fixed.chain(dynamic).collect::<Option<_>>()?,
     })
+}
+
+fn dns(dns: &api::DnsConfig) -> Dns {
+    Dns { servers: dns.servers.clone(), searches: dns.searches.clone(), options: dns.options.clone() }
 }
 
 fn task(task: &api::Task) -> Option<Task> {

@@ -79,13 +79,18 @@ fn asks_consul(consul: &Consul) -> bool {
 }
 
 fn of_network(network: &NetworkResource, path: &str, refused: &mut Refusals) {
-    if !matches!(network.mode.as_str(), "" | "host") {
-        let why =
-            format!("network mode {:?} is not set up by this version of Longshore; only \"host\" is", network.mode);
+    let mode = network.mode.as_str();
+    if !matches!(mode, "" | "host" | "bridge" | "none") {
+        let why = format!("network mode {mode:?} is not set up by this version of Longshore; \"bridge\" is");
         refused.because(path, "mode", &why);
     }
-    refused.when(!network.hostname.is_empty(), path, "hostname");
-    refused.when(network.dns.is_some(), path, "dns");
+    if matches!(mode, "" | "host") && !network.hostname.is_empty() {
+        refused.because(
+            path,
+            "hostname",
+            "a group has a name of its own only in a network of mode \"bridge\" or \"none\"",
+        );
+    }
     refused.when(network.cni.is_some(), path, "cni");
     for port in network.reserved_ports.iter().chain(&network.dynamic_ports) {
         refused.when(port.ignore_collision, &format!("{path} → port {:?}", port.label), "ignore_collision");

@@ -264,7 +264,8 @@ fn what_is_not_acted_on_is_refused_by_name() {
     let in_group = |set: fn(&mut TaskGroup)| move |job: &mut Job| set(&mut job.task_groups[0]);
     check_refused(|job| job.kind = Some("system".into()), "type");
     check_refused(|job| job.periodic = Some(Default::default()), "periodic");
-    check_refused(in_group(|g| g.networks[0].mode = "bridge".into()), "group \"web\" → network → mode");
+    check_refused(in_group(|g| g.networks[0].mode = "cni/calico".into()), "group \"web\" → network → mode");
+    check_refused(in_group(|g| g.networks[0].hostname = "shop".into()), "group \"web\" → network → hostname");
     check_refused(in_group(|g| g.scaling = Some(Default::default())), "group \"web\" → scaling");
     check_refused(
         in_group(|g| {

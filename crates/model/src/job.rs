@@ -280,7 +280,18 @@ pub struct NetworkAsk {
     /// `host`, `bridge`, `none` or `cni/…`.
     pub mode: String,
     pub hostname: String,
+    /// Jobs that older builds wrote down have none.
+    #[serde(default)]
+    pub dns: Dns,
     pub ports: Vec<PortAsk>,
+}
+
+/// How names are looked up; empty lists leave it to the node.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dns {
+    pub servers: Vec<String>,
+    pub searches: Vec<String>,
+    pub options: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

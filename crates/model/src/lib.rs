@@ -26,7 +26,7 @@ pub use evaluation::{EvalStatus, Evaluation, Trigger};
 pub use ids::{AllocId, BadId, DeploymentId, EvalId, IdSource, JobKey, LogIndex, NodeId, SequentialIds};
 pub use image_ref::{BadImageRef, ImageRef};
 pub use job::{
-    DelayFunction, EphemeralDisk, HealthCheck, Job, JobStatus, JobType, Lifecycle, LifecycleHook, LogConfig,
+    DelayFunction, Dns, EphemeralDisk, HealthCheck, Job, JobStatus, JobType, Lifecycle, LifecycleHook, LogConfig,
     NetworkAsk, PortAsk, ReschedulePolicy, RestartMode, RestartPolicy, Task, TaskGroup, UpdatePolicy,
 };
 pub use metric::{AllocMetric, NodeScore};

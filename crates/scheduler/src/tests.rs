@@ -162,6 +162,7 @@ fn fixed_ports_collide_and_dynamic_ones_do_not() {
     web.groups[0].networks = vec![NetworkAsk {
         mode: "host".to_owned(),
         hostname: String::new(),
+        dns: longshore_model::Dns::default(),
         ports: vec![port("http", Some(8080), 0), port("admin", None, -1)],
     }];
     world.register(&web);
@@ -184,6 +185,7 @@ fn dynamic_ports_run_out() {
     web.groups[0].networks = vec![NetworkAsk {
         mode: "host".to_owned(),
         hostname: String::new(),
+        dns: longshore_model::Dns::default(),
         ports: vec![PortAsk { label: "a".to_owned(), fixed: None, to: 0, host_network: String::new() }],
     }];
     world.register(&web);
@@ -523,7 +525,12 @@ fn a_node_without_enough_dynamic_ports_is_passed_over() {
     };
     batch.affinities.push(Affinity { constraint, weight: 100 });
     let ports = vec![port("a", Some(20_001)), port("b", None), port("c", None), port("d", None), port("e", None)];
-    batch.groups[0].networks = vec![NetworkAsk { mode: "host".to_owned(), hostname: String::new(), ports }];
+    batch.groups[0].networks = vec![NetworkAsk {
+        mode: "host".to_owned(),
+        hostname: String::new(),
+        dns: longshore_model::Dns::default(),
+        ports,
+    }];
     world.register(&batch);
     let outcome = world.settle(&batch);
     assert_eq!(outcome.plan.places.len(), 1, "{:?}", outcome.evaluation.failed_groups);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longshore_driver::NodeIdentity;
+use longshore_driver::{NodeIdentity, TaskAddress};
 use longshore_model::{Allocation, Task, TaskGroup};
 
 use super::interpolation::{Lookup, expand};
@@ -53,7 +53,8 @@ impl Lookup for TaskVariables {
 }
 
 impl TaskVariables {
-    /// `host_env` is what the task inherits: empty for tasks in images.
+    /// `host_env` is what the task inherits: empty for tasks in images. `address` is that of the group's network, when it
+    /// has one of its own and is there.
     pub(crate) fn of(
         alloc: &Allocation,
         group: &TaskGroup,
@@ -61,9 +62,13 @@ impl TaskVariables {
         node: &NodeFacts,
         dirs: &VisibleDirs,
         host_env: &BTreeMap<String, String>,
+        address: Option<&TaskAddress>,
     ) -> Self {
         let mut variables = Self { node: node_variables(node), env: host_env.clone() };
         variables.env.extend(own_variables(alloc, group, task, node, dirs));
+        if let Some(address) = address {
+            variables.env.extend(network_variables(alloc, address));
+        }
         let job_meta = alloc.job_spec.meta.iter();
         for (key, value) in job_meta.chain(&group.meta).chain(&task.meta) {
             let value = expand(value, &variables);
@@ -130,7 +135,7 @@ fn own_variables(
         let ip = if port.host_ip.is_empty() { &alloc.resources.network_ip } else { &port.host_ip };
         let outside = port.value.to_string();
         let inside = if port.to == 0 { outside.clone() } else { port.to.to_string() };
-        let address = if ip.contains(':') { format!("[{ip}]:{outside}") } else { format!("{ip}:{outside}") };
+        let address = joined(ip, &outside);
         let mut set = |prefix: &str, value: &str| {
             env.insert(clean_name(&format!("NOMAD_{prefix}_{label}")), value.to_owned());
         };
@@ -143,6 +148,26 @@ fn own_variables(
         set("HOST_ADDR", &address);
     }
     env
+}
+
+/// Where the ports of the group are within its own network.
+fn network_variables(alloc: &Allocation, address: &TaskAddress) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::new();
+    for port in &alloc.resources.ports {
+        let inside = if port.to == 0 { port.value } else { port.to };
+        for (prefix, value) in [
+            ("INTERFACE", address.interface.clone()),
+            ("IP", address.ip.clone()),
+            ("ADDR", joined(&address.ip, &inside.to_string())),
+        ] {
+            env.insert(clean_name(&format!("NOMAD_ALLOC_{prefix}_{}", port.label)), value);
+        }
+    }
+    env
+}
+
+fn joined(ip: &str, port: &str) -> String {
+    if ip.contains(':') { format!("[{ip}]:{port}") } else { format!("{ip}:{port}") }
 }
 
 /// Whatever cannot be in the name of a variable becomes `_`.
@@ -160,6 +185,10 @@ mod tests {
     use crate::testing;
 
     fn variables() -> TaskVariables {
+        variables_at(None)
+    }
+
+    fn variables_at(address: Option<&TaskAddress>) -> TaskVariables {
         let mut alloc = testing::allocation(1, vec![testing::task("web")]);
         alloc
             .resources
@@ -186,7 +215,7 @@ mod tests {
         let group = alloc.job_spec.groups[0].clone();
         let host_env = BTreeMap::from([("PATH".to_owned(), "/bin".to_owned())]);
         let node = testing::node_facts();
-        TaskVariables::of(&alloc, &group, &group.tasks[0], &node, &VisibleDirs::in_image(), &host_env)
+        TaskVariables::of(&alloc, &group, &group.tasks[0], &node, &VisibleDirs::in_image(), &host_env, address)
     }
 
     #[test]
@@ -232,6 +261,26 @@ mod tests {
         PATH=/bin
         PATH2=/bin:/x
         ");
+    }
+
+    #[test]
+    fn where_ports_are_in_a_network_of_the_group_s_own() {
+        let address = TaskAddress { ip: "172.17.0.2".to_owned(), interface: "eth0".to_owned() };
+        let (plain, with) = (variables().env, variables_at(Some(&address)).env);
+        let added: String = with
+            .iter()
+            .filter(|(key, _)| !plain.contains_key(*key))
+            .map(|(key, value)| format!("{key}={value}\n"))
+            .collect();
+        insta::assert_snapshot!(added, @r"
+        NOMAD_ALLOC_ADDR_ad_min=172.17.0.2:25000
+        NOMAD_ALLOC_ADDR_http=172.17.0.2:8080
+        NOMAD_ALLOC_INTERFACE_ad_min=eth0
+        NOMAD_ALLOC_INTERFACE_http=eth0
+        NOMAD_ALLOC_IP_ad_min=172.17.0.2
+        NOMAD_ALLOC_IP_http=172.17.0.2
+        ");
+        assert_eq!(with["NOMAD_ADDR_http"], plain["NOMAD_ADDR_http"], "from outside it is where it was");
     }
 
     #[track_caller]

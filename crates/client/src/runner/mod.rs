@@ -1,5 +1,6 @@
 //! One allocation on the node: `core` decides, `shell` does, `records` is what is on disk in between.
 
+mod attempt;
 pub(crate) mod core;
 #[cfg(test)]
 mod core_tests;

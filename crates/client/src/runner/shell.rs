@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use longshore_crashpoint::crash_point;
 use longshore_driver::{
-    Driver, DriverError, ErrorClass, EventSink, ExitResult, LogFiles, Recovered, StartRequest, Started, TaskHandle,
-    TaskId,
+    Driver, DriverError, ErrorClass, EventSink, ExitResult, Recovered, StartRequest, Started, TaskHandle,
 };
 use longshore_link::AllocationReport;
 use longshore_model::{AllocId, ClientStatus, TaskPhase, Timestamp};
@@ -15,11 +14,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::attempt::Prepared;
 use super::core::{Action, Core, Event, Moment, StartFailure, Step};
+use crate::allocations::{has_own_network, requests};
 use crate::clock::{self, Backoff};
 use crate::database::Write;
-use crate::rules::environment::{TaskVariables, VisibleDirs};
-use crate::rules::interpolation::expand_json;
 use crate::shared::Shared;
 use crate::{ClientError, directories, identity};
 
@@ -273,7 +272,7 @@ impl Runner {
         self.acts.spawn(async move {
             crash_point("client.attempt_recorded");
             let result = match prepared {
-                Ok((driver, request)) => start(&*driver, request, &token).await,
+                Ok(prepared) => start(prepared, &token).await,
                 Err(why) => Err(StartFailure::Fatal(why)),
             };
             if result.is_ok() {
@@ -288,7 +287,7 @@ impl Runner {
         let prepared = self.prepare(&task, attempt);
         self.acts.spawn(async move {
             let result = match prepared {
-                Ok((driver, request)) => recover(&*driver, &handle, request).await,
+                Ok(prepared) => recover(&*prepared.driver, &handle, prepared.request(None)).await,
                 Err(why) => Err(why),
             };
             let _ = sender.send(Event::Recovered { task, attempt, result });
@@ -330,67 +329,61 @@ impl Runner {
         });
     }
 
-    /// All that the driver is told about an attempt.
-    fn prepare(&self, name: &str, attempt: u64) -> Result<(Arc<dyn Driver>, StartRequest), String> {
-        let alloc = self.core.alloc();
-        let group = self.core.group();
+    /// All that the driver is told about an attempt, but for what is known with the group's network only.
+    fn prepare(&self, name: &str, attempt: u64) -> Result<Prepared, String> {
+        let (alloc, group) = (self.core.alloc(), self.core.group());
         let Some(task) = group.task(name) else { return Err(format!("the job has no task `{name}`")) };
         let Some(driver) = self.driver(&task.driver) else {
             return Err(format!("driver `{}` is not on this node", task.driver));
         };
-        let facts = self.shared.facts();
-        let root = directories::alloc_root(&self.shared.config.alloc_dir, alloc.id);
-        let dirs = directories::task_dirs(&root, name);
-        let in_image = driver.capabilities().image_isolation;
-        let none = BTreeMap::new();
-        let inherited = if in_image { &none } else { &self.shared.config.inherited_env };
-        let visible = if in_image {
-            VisibleDirs::in_image()
-        } else {
-            VisibleDirs {
-                alloc: dirs.shared_alloc.display().to_string(),
-                local: dirs.local.display().to_string(),
-                secrets: dirs.secrets.display().to_string(),
-            }
-        };
-        let variables = TaskVariables::of(alloc, group, task, &facts, &visible, inherited);
+        let config = &self.shared.config;
+        let root = directories::alloc_root(&config.alloc_dir, alloc.id);
+        let requests = if has_own_network(alloc) { requests(&self.shared, alloc, group, None) } else { Vec::new() };
+        let accepted = requests.into_iter().find(|(found, _)| found.name() == driver.name());
         let (sender, told) = (self.sender.clone(), name.to_owned());
-        let request = StartRequest {
-            id: TaskId { alloc: alloc.id, task: name.to_owned() },
+        Ok(Prepared {
             attempt,
-            node: facts.identity,
-            job: alloc.job.clone(),
-            job_name: alloc.job_spec.name.clone(),
-            group: group.name.clone(),
-            user: task.user.clone(),
-            config: expand_json(&task.config, &variables),
-            env: variables.env,
-            logs: LogFiles { folder: dirs.logs.clone(), task: name.to_owned(), config: task.logs },
-            dirs,
-            resources: alloc.resources.tasks.get(name).cloned().unwrap_or_default(),
+            alloc: Arc::clone(alloc),
+            group: group.clone(),
+            task: task.clone(),
+            facts: self.shared.facts(),
+            inherited_env: if driver.capabilities().image_isolation {
+                BTreeMap::new()
+            } else {
+                config.inherited_env.clone()
+            },
+            driver,
+            dirs: directories::task_dirs(&root, name),
             node_cpu_mhz: self.shared.node().resources.cpu_mhz,
-            ports: alloc.resources.ports.clone(),
-            network_mode: alloc.resources.network_mode.clone(),
+            in_network: accepted.map(|(_, request)| request.tasks),
             events: EventSink::new(move |event| {
                 let _ = sender.send(Event::Told { task: told.clone(), event });
             }),
-        };
-        Ok((driver, request))
+        })
     }
 }
 
-async fn start(
-    driver: &dyn Driver,
-    request: StartRequest,
+async fn start(prepared: Prepared, cancel: &CancellationToken) -> Result<Started, StartFailure> {
+    let network = match prepared.network_request() {
+        None => None,
+        Some(request) => Some(until(cancel, prepared.driver.create_network(request)).await?),
+    };
+    let request = prepared.request(network);
+    prepared.driver.check_config(&request.config).map_err(|error| StartFailure::Invalid(error.full_text()))?;
+    until(cancel, prepared.driver.start(request)).await
+}
+
+/// What the driver does, until it is called off.
+async fn until<T>(
     cancel: &CancellationToken,
-) -> Result<Started, StartFailure> {
-    driver.check_config(&request.config).map_err(|error| StartFailure::Invalid(error.full_text()))?;
-    let started = tokio::select! {
+    act: impl Future<Output = Result<T, DriverError>>,
+) -> Result<T, StartFailure> {
+    let outcome = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(StartFailure::Cancelled),
-        started = driver.start(request) => started,
+        outcome = act => outcome,
     };
-    started.map_err(|error| match error.class {
+    outcome.map_err(|error| match error.class {
         ErrorClass::Retry => StartFailure::Retry(error.full_text()),
         ErrorClass::Fatal => StartFailure::Fatal(error.full_text()),
         ErrorClass::Cancelled => StartFailure::Cancelled,

@@ -365,7 +365,13 @@ impl Driver for ScriptedDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: false, image_isolation: false, dies_with_agent: false }
+        Capabilities {
+            send_signals: true,
+            exec: false,
+            image_isolation: false,
+            group_networks: false,
+            dies_with_agent: false,
+        }
     }
 
     async fn fingerprint(&self) -> Fingerprint {

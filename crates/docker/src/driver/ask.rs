@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use longshore_driver::{DriverError, EventSink, Reason, StartRequest};
 use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
-use longshore_model::{ImageRef, TaskEvent};
+use longshore_model::{AllocId, ImageRef, TaskEvent};
 use longshore_values::GoDuration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +34,8 @@ pub(crate) struct Asker<'a> {
     access: Access,
     events: &'a EventSink,
     timeout: GoDuration,
+    /// Where that limit can be set.
+    timeout_setting: &'static str,
     /// The pull that was last waited for.
     watched: Mutex<Option<watch::Receiver<Progress>>>,
 }
@@ -105,6 +107,40 @@ impl<'a> Asker<'a> {
             access: Access { of_task: config.auth.clone(), soft_fail: config.auth_soft_fail, archive },
             events,
             timeout: config.image_pull_timeout.unwrap_or(shared.options.image_pull_timeout),
+            timeout_setting: "image_pull_timeout",
+            watched: Mutex::default(),
+        })
+    }
+
+    /// For the network of an allocation. `archive` is the built-in image; `again`: what has its name now is not it.
+    pub(crate) async fn of_network(
+        shared: &'a Shared,
+        alloc: AllocId,
+        archive: Option<Arc<CheckedArchive>>,
+        again: bool,
+        events: &'a EventSink,
+    ) -> Result<Self, DriverError> {
+        let (owner, name) = (Owner::Network(alloc), shared.network_image()?);
+        let is_latest = name.tag() == Some("latest");
+        let want = Want {
+            owner: owner.clone(),
+            name: name.clone(),
+            fresh: again || is_latest,
+            local_copy: is_latest,
+            access: shared.access_word(None, true),
+            platform: None,
+            archive: archive.as_ref().map(|archive| Archive { digest: archive.digest.clone() }),
+        };
+        Ok(Self {
+            shared,
+            keeping: shared.keeping().await?,
+            owner,
+            name,
+            want,
+            access: Access { of_task: None, soft_fail: true, archive },
+            events,
+            timeout: shared.options.infra_image_pull_timeout,
+            timeout_setting: "infra_image_pull_timeout",
             watched: Mutex::default(),
         })
     }
@@ -138,7 +174,9 @@ impl<'a> Asker<'a> {
                 question.owner = None;
                 answered
             }
-            (Err(_), Some(why)) => Err(refused(&why).hint(format!("tried for image_pull_timeout ({})", self.timeout))),
+            (Err(_), Some(why)) => {
+                Err(refused(&why).hint(format!("tried for {} ({})", self.timeout_setting, self.timeout)))
+            }
             (Err(_), None) => Err(self.timed_out()),
         }
     }
@@ -245,10 +283,10 @@ impl<'a> Asker<'a> {
         let at =
             self.watched().as_ref().map(|watched| format!("; it was at: {}", *watched.borrow())).unwrap_or_default();
         DriverError::retry(format!(
-            "could not get image {name} from {registry} within image_pull_timeout ({}){at}{engine}",
-            self.timeout
+            "could not get image {name} from {registry} within {} ({}){at}{engine}",
+            self.timeout_setting, self.timeout
         ))
-        .hint("see whether the registry is slow or silent, or set a longer image_pull_timeout in the task's config")
+        .hint(format!("see whether the registry is slow or silent, or set a longer {}", self.timeout_setting))
     }
 }
 

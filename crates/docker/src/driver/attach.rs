@@ -39,7 +39,7 @@ async fn open_and_follow(shared: Arc<Shared>) {
     for event in known.into_iter().flatten() {
         keeping.tell(event);
     }
-    keeping.tell(Event::AgentNeeds { names: shared.infra_image().into_iter().collect() });
+    keeping.tell(Event::AgentNeeds { names: shared.options.infra_image.iter().cloned().collect() });
     let looks_on = note.is_some();
     shared.books.send_replace(Books::Open { keeping: keeping.clone(), note });
     let follow = follow(shared.engine.clone(), key.clone(), keeping.clone(), shared.engine_state.clone());

@@ -16,7 +16,7 @@ use super::shared::{Books, Holding, Shared};
 use super::start::remove_container;
 use crate::image::{now, with_causes};
 use crate::options::Options;
-use crate::task::{Identity, NOMAD_ALLOCATION, OWN_AGENT};
+use crate::task::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_NETWORK};
 
 /// Sweeps every period, first when the period and the grace have passed since the books were opened.
 pub(crate) async fn sweep(shared: Arc<Shared>) {
@@ -107,7 +107,8 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
 
 /// Whether the operator wants it to stay although its allocation is over.
 pub(super) fn is_kept(options: &Options, container: &ContainerSummary) -> bool {
-    !options.gc.container && container.state == ContainerStatus::Exited
+    let of_task = !container.labels.contains_key(OWN_NETWORK);
+    of_task && !options.gc.container && container.state == ContainerStatus::Exited
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ fn judge(
     };
     // The engine tells whole seconds: it may have been made at the end of that one.
     let old = Timestamp::from_seconds(container.created.saturating_add(1)) <= now.minus(grace);
-    if identity.agent == node && old && !kept && !known.contains(&identity.task.alloc) {
+    if identity.agent == node && old && !kept && !known.contains(&identity.alloc) {
         Verdict::Dangling
     } else {
         Verdict::Keep

@@ -11,6 +11,9 @@ pub(crate) struct HandleState {
     pub(crate) config_hash: String,
     /// As the job has it.
     pub(crate) image: String,
+    /// The container whose network it shares, when that is its group's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) network: Option<String>,
 }
 
 impl HandleState {

@@ -18,7 +18,7 @@ pub(super) async fn end_all_of(shared: &Shared, alloc: AllocId) -> Result<(), En
     let listed = shared.engine.containers(ListContainers { all: true, labels: &[&label] }).await?;
     for container in &listed.items {
         let ours = Identity::of_labels(&container.labels)
-            .is_some_and(|identity| identity.agent == shared.node && identity.task.alloc == alloc);
+            .is_some_and(|identity| identity.agent == shared.node && identity.alloc == alloc);
         if !ours || is_kept(&shared.options, container) {
             continue;
         }

@@ -13,6 +13,7 @@ mod handle;
 mod leftovers;
 mod lines;
 mod near;
+mod network;
 mod persons;
 mod prefetch;
 mod pull;
@@ -31,8 +32,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use longshore_driver::{
-    AcceptRequest, Capabilities, Driver, DriverError, EarlierVersion, ExecRequest, ExitResult, Fingerprint, Images,
-    KnownAllocation, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskHandle, TaskUsage,
+    AcceptRequest, Capabilities, Driver, DriverError, EarlierVersion, ExecRequest, ExitResult, Fingerprint,
+    GroupNetwork, Images, KnownAllocation, NetworkRequest, PrefetchId, PrefetchRequest, Recovered, StartRequest,
+    Started, TaskHandle, TaskUsage,
 };
 use longshore_images::{Event, Need, Owner};
 use longshore_model::{AllocId, ImageRef, Timestamp};
@@ -72,9 +74,9 @@ impl DockerDriver {
 }
 
 impl DockerDriver {
-    /// What an allocation's network needs, if it has one of its own: the infra image, until it is torn down.
+    /// What an allocation's network needs, if it has one of its own: the image that it is made from, until it is torn down.
     fn network_need(&self, alloc: AllocId, own_network: bool) -> Option<Need> {
-        let name = self.shared.infra_image().filter(|_| own_network)?;
+        let name = self.shared.network_image().ok().filter(|_| own_network)?;
         self.shared.know(alloc, Owner::Network(alloc), Holding::Yes { name: Some(name.clone()) });
         Some(Need { owner: Owner::Network(alloc), name })
     }
@@ -87,7 +89,13 @@ impl Driver for DockerDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: true, image_isolation: true, dies_with_agent: false }
+        Capabilities {
+            send_signals: true,
+            exec: true,
+            image_isolation: true,
+            group_networks: true,
+            dies_with_agent: false,
+        }
     }
 
     async fn fingerprint(&self) -> Fingerprint {
@@ -121,6 +129,20 @@ impl Driver for DockerDriver {
         needs.extend(self.network_need(request.alloc, request.own_network));
         let event = Event::Accepted { alloc: request.alloc, needs, replaces: request.replaces };
         keeping.record(event).await.map_err(ended)
+    }
+
+    async fn create_network(&self, request: NetworkRequest) -> Result<GroupNetwork, DriverError> {
+        let cancel = CancellationToken::new();
+        let _cancel_on_drop = cancel.clone().drop_guard();
+        // Whoever forgets the allocation waits for its end, so that nothing is made behind its back.
+        let under_way = self.shared.attempts.begin(request.alloc);
+        let making = network::create(self.shared.clone(), request, cancel);
+        let made = tokio::spawn(async move {
+            let outcome = making.await;
+            drop(under_way);
+            outcome
+        });
+        made.await.unwrap_or_else(|error| Err(DriverError::retry("the network was not made").caused_by(error)))
     }
 
     async fn start(&self, request: StartRequest) -> Result<Started, DriverError> {

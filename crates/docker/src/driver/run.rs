@@ -5,19 +5,25 @@ use std::time::Duration;
 use longshore_crashpoint::crash_point;
 use longshore_driver::{DriverError, ExitResult, Recovered, StartRequest, TaskHandle};
 use longshore_engine::{Class, Container, ContainerStatus, Error as EngineError};
+use longshore_images::Owner;
 use longshore_values::GoDuration;
 
 use super::handle::HandleState;
+use super::network;
 use super::pumps::Watchers;
 use super::shared::Shared;
 use super::start::{remove_container, started_at};
 use crate::error::{is_unreachable, of_engine};
+use crate::image::with_causes;
 use crate::task::Identity;
 
 const AGAIN_MIN: Duration = Duration::from_millis(100);
 const AGAIN_MAX: Duration = Duration::from_secs(5);
 /// How long the end of a task waits for more of the rest of its output.
 const REST_OF_LOG: Duration = Duration::from_secs(10);
+
+/// What a task has to end by itself when the network of its group has ended.
+const WITHOUT_NETWORK: Duration = Duration::from_secs(5);
 
 /// Repeats a call for as long as the engine cannot be reached.
 struct Patience {
@@ -48,8 +54,18 @@ pub(crate) async fn wait(shared: &Shared, handle: &TaskHandle) -> Result<ExitRes
     let state = HandleState::of(handle)?;
     let id = &state.container_id;
     let mut patience = Patience::new();
+    let (mut network, mut lost_network) = (state.network.as_deref(), false);
     loop {
-        match shared.engine.wait_container(id).await {
+        let ended = tokio::select! {
+            biased;
+            ended = shared.engine.wait_container(id) => ended,
+            () = network_ended(shared, network) => {
+                network = None;
+                lost_network = end_without_network(shared, handle, id).await;
+                continue;
+            }
+        };
+        match ended {
             Ok(_) => break,
             Err(error) if error.is_not_found() => return Ok(removed()),
             Err(error) => patience.after(error).await.map_err(of_engine)?,
@@ -66,7 +82,41 @@ pub(crate) async fn wait(shared: &Shared, handle: &TaskHandle) -> Result<ExitRes
     if matches!(container.state.status, ContainerStatus::Removing | ContainerStatus::Dead) {
         return Ok(removed());
     }
-    Ok(exit_of(&container, patience.was_away))
+    let mut exit = exit_of(&container, patience.was_away);
+    if lost_network {
+        let why = "the network of its group had ended";
+        exit.message = if exit.message.is_empty() { why.to_owned() } else { format!("{} ({why})", exit.message) };
+    }
+    Ok(exit)
+}
+
+/// Comes when the network that the task shares has ended; never for a task that shares none.
+async fn network_ended(shared: &Shared, network: Option<&str>) {
+    match network {
+        Some(network) => network::ended(shared, network).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends a task whose network has ended, for as long as it takes: it would go on without one, and nothing could join it.
+/// Whether it still ran.
+async fn end_without_network(shared: &Shared, handle: &TaskHandle, id: &str) -> bool {
+    match shared.engine.container(id).await {
+        Ok(container) if container.state.running => {}
+        // The wait for it tells what became of it.
+        _ => return false,
+    }
+    tracing::warn!(container = id, task = %handle.id, "the network of its group has ended: the task is ended, too");
+    let mut wait = AGAIN_MIN;
+    while let Err(error) = shared.engine.stop_container(id, WITHOUT_NETWORK).await {
+        if matches!(error.class(), Class::NotFound | Class::WrongState) {
+            break;
+        }
+        tracing::debug!(container = id, error = %with_causes(&error), "not ended yet");
+        tokio::time::sleep(wait).await;
+        wait = (wait * 2).min(AGAIN_MAX);
+    }
+    true
 }
 
 fn removed() -> ExitResult {
@@ -171,7 +221,9 @@ pub(crate) async fn recover(
         Err(error) if error.is_not_found() => return Ok(Recovered::Gone),
         Err(error) => return Err(of_engine(error)),
     };
-    let expected = Identity { agent: shared.node, task: handle.id.clone(), config_hash: state.config_hash };
+    let alloc = handle.id.alloc;
+    let owner = Owner::task(alloc, &handle.id.task);
+    let expected = Identity { agent: shared.node, alloc, owner, config_hash: state.config_hash };
     if Identity::of_labels(&container.config.labels).as_ref() != Some(&expected) {
         tracing::warn!(container = container.id, task = %handle.id, "not adopted: its labels and the node's record do not agree");
         return Ok(Recovered::Gone);

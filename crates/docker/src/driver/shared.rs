@@ -15,10 +15,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::attempts::Attempts;
+use super::network;
 use super::pull::Turns;
 use super::pumps::Pumps;
 use crate::image::{EngineState, Keeping};
 use crate::options::Options;
+use crate::pause;
 
 /// What the driver is made with.
 #[derive(Debug, Clone)]
@@ -50,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
     pub(crate) pulls_by_people: Turns,
+    /// One makes the network of an allocation at a time.
+    pub(super) network_turns: network::Turns,
     /// Commands that people run in tasks.
     pub(crate) execs: TaskTracker,
     /// What the last fingerprint was made from.
@@ -109,6 +113,7 @@ impl Shared {
             pumps: Pumps::new(setup.state_folder.join("log-cursors")),
             attempts: Attempts::default(),
             pulls_by_people: Turns::default(),
+            network_turns: network::Turns::default(),
             execs: TaskTracker::new(),
             state_folder: setup.state_folder,
             lock_folder: setup.lock_folder,
@@ -151,11 +156,14 @@ impl Shared {
         self.known().entry(alloc).or_default().insert(owner, holding);
     }
 
-    /// The image that networks of allocations are made from, when the settings name one that can be read. The default
-    /// one is nobody's wish.
-    pub(crate) fn infra_image(&self) -> Option<ImageRef> {
-        let named = Some(&self.options.infra_image).filter(|name| **name != Options::default().infra_image);
-        ImageRef::from_task_option(named?).ok()
+    /// The image that networks of allocations are made from: what the settings name, or else the built-in one.
+    pub(crate) fn network_image(&self) -> Result<ImageRef, DriverError> {
+        match &self.options.infra_image {
+            Some(name) => Ok(name.clone()),
+            None => pause::name().parse().map_err(|error| {
+                DriverError::fatal("the built-in image has no name that can be read").caused_by(error)
+            }),
+        }
     }
 
     /// The keeper, as soon as the books are open.

@@ -9,6 +9,7 @@ use longshore_engine::{
     Class, Container, ContainerStatus, CreateContainer, EndpointSettings, Error as EngineError, RemoveOptions,
     parse_rfc3339_nanoseconds,
 };
+use longshore_images::Owner;
 use longshore_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -177,6 +178,10 @@ impl Maker<'_> {
         }
     }
 
+    fn owner(&self) -> Owner {
+        Owner::task(self.request.id.alloc, &self.request.id.task)
+    }
+
     /// Whether the container's image is the granted one and is still on the engine.
     async fn is_as_granted(&self, id: &str, grant: &Grant) -> Result<bool, EngineError> {
         let granted = grant.content.to_string();
@@ -196,7 +201,7 @@ impl Maker<'_> {
             Err(error) => return Err(of_engine(error)),
         };
         let identity = Identity::of_labels(&container.config.labels)
-            .filter(|identity| identity.agent == self.shared.node && identity.task == self.request.id);
+            .filter(|identity| identity.agent == self.shared.node && identity.owner == self.owner());
         let Some(identity) = identity else {
             return Err(DriverError::retry(format!(
                 "the container name {name} is taken by a container that is not this agent's ({})",
@@ -248,12 +253,27 @@ impl Maker<'_> {
         // One that was found running had told it when it was started.
         let watchers = if runs { Watchers::Told } else { Watchers::New(&request.events) };
         shared.pumps.start(&shared.engine, &shared.options, &container, &request.logs, watchers);
-        let state = HandleState { container_id: id, config_hash: self.hash.clone(), image: self.body_image() };
+        let state = HandleState {
+            container_id: id,
+            config_hash: self.hash.clone(),
+            image: self.body_image(),
+            network: self.network(),
+        };
         Ok(Started {
             handle: state.into_handle(self.request.id.clone())?,
-            address: address(&container, self.config.advertise_ipv6_address),
+            // What others are told is where the group is, also when this task is elsewhere.
+            address: match &self.request.network {
+                Some(network) => network.address.clone(),
+                None => address(&container, self.config.advertise_ipv6_address),
+            },
             started_at: started_at(&container),
         })
+    }
+
+    /// What the container shares, of its group.
+    fn network(&self) -> Option<String> {
+        let shared = self.request.network.as_ref().filter(|_| self.config.network_mode.is_empty());
+        shared.map(|network| network.id.clone())
     }
 
     fn body_image(&self) -> String {
@@ -300,7 +320,7 @@ pub(crate) async fn remove_container(shared: &Shared, id: &str) -> Result<(), En
 }
 
 /// 100 ms, doubling, at most 10 s.
-fn backoff(tries: u32) -> Duration {
+pub(super) fn backoff(tries: u32) -> Duration {
     Duration::from_millis(50 << tries.clamp(1, 8)).min(Duration::from_secs(10))
 }
 

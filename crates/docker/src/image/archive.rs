@@ -2,12 +2,13 @@
 //! moves tags, and one job could replace another's image.
 
 use std::fs::File;
-use std::io::{self, Read, Seek as _, SeekFrom};
+use std::io::{self, Read, Seek as _, SeekFrom, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 use longshore_model::ImageRef;
 use nix::fcntl::{OFlag, openat};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::Mode;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -54,6 +55,14 @@ pub(crate) struct CheckedArchive {
 }
 
 impl CheckedArchive {
+    /// One that the driver has made itself. `path` stands for it in words.
+    pub(crate) fn of_bytes(bytes: &[u8], path: &str) -> io::Result<Self> {
+        let mut file = File::from(memfd_create("archive", MFdFlags::MFD_CLOEXEC)?);
+        file.write_all(bytes)?;
+        let digest = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { file, digest, path: path.to_owned() })
+    }
+
     /// A further handle at the archive's beginning.
     pub(crate) fn reader(&self) -> io::Result<File> {
         let mut file = File::open(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&self.file)))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longshore_engine::{ContainerSummary, Engine, Error as EngineError, ImageSummary, ListContainers};
-use longshore_images::{ContainerSeen, ImageSeen, Owner, Seen};
+use longshore_images::{ContainerSeen, ImageSeen, Seen};
 use longshore_model::{ContentId, ImageRef, NodeId};
 
 use crate::task::{Identity, OWN_IMAGE};
@@ -112,7 +112,7 @@ fn container_seen(container: &ContainerSummary, node: NodeId) -> Result<Containe
         id: container.id.clone(),
         content,
         made_from: made_from(written.unwrap_or(&container.image), content),
-        owner: ours.map(|identity| Owner::task(identity.task.alloc, identity.task.task)),
+        owner: ours.map(|identity| identity.owner),
     })
 }
 
@@ -127,6 +127,7 @@ fn made_from(shown: &str, content: ContentId) -> Option<ImageRef> {
 
 #[cfg(test)]
 mod tests {
+    use longshore_images::Owner;
     use longshore_model::AllocId;
 
     use super::*;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use longshore_engine::Endpoint;
+use longshore_model::ImageRef;
 use longshore_settings::{Block, Decoded, Origin, Tree};
 use longshore_values::{Glob, GoDuration};
 
@@ -35,7 +36,10 @@ pub struct Options {
     pub allow_registries: Vec<Glob>,
     /// Files of the host, outside of the allocation, that tasks may name as seccomp profiles.
     pub allow_seccomp_profiles: Vec<Glob>,
-    pub infra_image: String,
+    /// What networks of groups are made from. `None`: the built-in image, which needs no registry.
+    pub infra_image: Option<ImageRef>,
+    /// For how long a pull of that may take in all.
+    pub infra_image_pull_timeout: GoDuration,
     /// For how long a pull may take in all, unless the task says otherwise.
     pub image_pull_timeout: GoDuration,
     /// For tasks that do not say. `None`: as Nomad does, `latest` is asked for at each start and everything else is not.
@@ -143,7 +147,8 @@ impl Default for Options {
             allow_network_modes: ANY.map(Glob::new).to_vec(),
             allow_registries: ANY.map(Glob::new).to_vec(),
             allow_seccomp_profiles: Vec::new(),
-            infra_image: format!("registry.k8s.io/pause-{}:3.3", go_arch()),
+            infra_image: None,
+            infra_image_pull_timeout: GoDuration::minutes(5),
             image_pull_timeout: GoDuration::minutes(5),
             pull: None,
             pull_activity_timeout: GoDuration::minutes(2),
@@ -158,15 +163,6 @@ impl Default for Options {
             volumes: VolumeOptions::default(),
             logging: LoggingOptions::default(),
         }
-    }
-}
-
-/// The processor's name as image registries have it.
-fn go_arch() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
     }
 }
 
@@ -189,7 +185,9 @@ impl Options {
             allow_network_modes: globs(block, "allow_network_modes", &ANY),
             allow_registries: globs(block, "allow_registries", &ANY),
             allow_seccomp_profiles: globs(block, "allow_seccomp_profiles", &[]),
-            infra_image: read_infra_image(block, &default.infra_image),
+            infra_image: block
+                .take_parsed("infra_image", |text| ImageRef::from_task_option(text).map_err(|why| format!("{why}"))),
+            infra_image_pull_timeout: positive(block, "infra_image_pull_timeout", default.infra_image_pull_timeout),
             pull: block.take_parsed("pull", str::parse),
             image_pull_timeout: positive(block, "image_pull_timeout", default.image_pull_timeout),
             pull_activity_timeout: at_least(
@@ -305,16 +303,6 @@ fn capabilities(block: &mut Block<'_>) -> Vec<String> {
 pub(crate) fn capability(name: &str) -> String {
     let name = name.to_lowercase();
     name.strip_prefix("cap_").unwrap_or(&name).to_owned()
-}
-
-fn read_infra_image(block: &mut Block<'_>, default: &str) -> String {
-    // Group networks with a namespace of their own, which this image is for, are not in this build.
-    block.note_unused("infra_image", "");
-    block.accept_unused("infra_image_pull_timeout");
-    match block.take_string("infra_image") {
-        Some(image) => image.strip_prefix("https://").unwrap_or(&image).to_owned(),
-        None => default.to_owned(),
-    }
 }
 
 fn read_logging(block: &mut Block<'_>) -> LoggingOptions {

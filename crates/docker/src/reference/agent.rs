@@ -44,10 +44,10 @@ pub const AGENT_OPTIONS: &[OptionRow] = &[
     row(
         "infra_image",
         "text",
-        "registry.k8s.io/pause-<architecture>:3.3",
-        "Taken and left aside: group networks with a namespace of their own are not in this version.",
+        "",
+        "The image that networks of groups are made from. Without it a built-in one, which needs no registry.",
     ),
-    row("infra_image_pull_timeout", "duration", "", "The same."),
+    row("infra_image_pull_timeout", "duration", "5m0s", "For how long a network waits for that image."),
     row(
         "image_pull_timeout",
         "duration",

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::config::TaskConfig;
 use super::labels::{OWN_CONFIG_HASH, labels};
-use super::network::{network_mode, networking, port_bindings};
+use super::network::{dns, network_mode, networking, port_bindings};
 use super::resources::{pids_limit, set_cpu, set_memory, ulimits};
 use super::security::{capabilities, check_modes, devices, security_options};
 use super::volumes::{binds, mounts};
@@ -28,9 +28,7 @@ pub enum BadTask {
     OthersSecrets { key: String, what: String },
     #[error("config.ports names {label:?}, but the group has no port of that label")]
     NoSuchPort { label: String },
-    #[error(
-        "network mode {mode:?} of the group is not in this build: use the task's network_mode, or the group's host mode"
-    )]
+    #[error("the network of the group (mode {mode:?}) was not made before its task")]
     GroupNetwork { mode: String },
     #[error(
         "config.privileged is not allowed on this node (plugin \"docker\" {{ config {{ allow_privileged = true }} }})"
@@ -92,7 +90,8 @@ pub(crate) fn check_registry(name: &ImageRef, options: &Options) -> Result<(), B
     Err(BadTask::NotAllowed { key: "image".to_owned(), what, setting: "allow_registries = [ … ]" })
 }
 
-fn config_hash(body: &CreateContainer) -> Result<String, serde_json::Error> {
+/// A digest of all that the container is made from.
+pub(crate) fn config_hash(body: &CreateContainer) -> Result<String, serde_json::Error> {
     let digest = Sha256::digest(serde_json::to_vec(body)?);
     Ok(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
@@ -114,6 +113,8 @@ fn host_config(
     let (cap_add, cap_drop) = capabilities(config, options)?;
     check_modes(config, options)?;
     let network_mode = network_mode(request, config, options)?;
+    let shares_group = config.network_mode.is_empty() && request.network.is_some();
+    let dns = dns(request, config, &network_mode);
     let mut host = HostConfig {
         binds: binds(&request.dirs, config, &options.volumes)?,
         mounts: mounts(&request.dirs, &config.mounts, &options.volumes)?,
@@ -138,10 +139,10 @@ fn host_config(
         readonly_rootfs: config.readonly_rootfs,
         init: config.init.then_some(true),
         shm_size: config.shm_size,
-        extra_hosts: config.extra_hosts.clone(),
-        dns: config.dns_servers.clone(),
-        dns_search: config.dns_search_domains.clone(),
-        dns_options: config.dns_options.clone(),
+        extra_hosts: if shares_group { Vec::new() } else { config.extra_hosts.clone() },
+        dns: dns.servers,
+        dns_search: dns.searches,
+        dns_options: dns.options,
         group_add: config.group_add.clone(),
         sysctls: config.sysctl.clone(),
         log_config: Some(log_settings(config, options)),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use longshore_driver::{StartRequest, TaskId};
+use longshore_driver::StartRequest;
+use longshore_images::Owner;
 use longshore_model::{AllocId, NodeId};
 use longshore_values::Glob;
 
@@ -18,11 +19,16 @@ pub(crate) const OWN_CONFIG_HASH: &str = "longshore.config_hash";
 /// The image's reference as the job has it.
 pub(crate) const OWN_IMAGE: &str = "longshore.image";
 
+/// On the container that holds the network of an allocation, in the place of a task's name.
+pub(crate) const OWN_NETWORK: &str = "longshore.network";
+
 /// Whose a container says it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) agent: NodeId,
-    pub(crate) task: TaskId,
+    pub(crate) alloc: AllocId,
+    /// The task or the network of the allocation.
+    pub(crate) owner: Owner,
     pub(crate) config_hash: String,
 }
 
@@ -30,12 +36,28 @@ impl Identity {
     /// What the labels of a container of ours say; `None` when it carries no whole mark of ours.
     pub(crate) fn of_labels(labels: &BTreeMap<String, String>) -> Option<Self> {
         let alloc: AllocId = labels.get(OWN_ALLOCATION)?.parse().ok()?;
+        let owner = match labels.contains_key(OWN_NETWORK) {
+            true => Owner::Network(alloc),
+            false => Owner::task(alloc, labels.get(OWN_TASK)?),
+        };
         Some(Self {
             agent: labels.get(OWN_AGENT)?.parse().ok()?,
-            task: TaskId { alloc, task: labels.get(OWN_TASK)?.clone() },
+            alloc,
+            owner,
             config_hash: labels.get(OWN_CONFIG_HASH)?.clone(),
         })
     }
+}
+
+/// The labels of the container that holds an allocation's network, without hash and image.
+pub(crate) fn network_labels(alloc: AllocId, node: NodeId) -> BTreeMap<String, String> {
+    let pairs = [
+        (NOMAD_ALLOCATION, alloc.to_string()),
+        (OWN_AGENT, node.to_string()),
+        (OWN_ALLOCATION, alloc.to_string()),
+        (OWN_NETWORK, "true".to_owned()),
+    ];
+    pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
 /// The labels of a task's container, without the config hash: that is a digest over these too.

@@ -12,9 +12,12 @@ mod security;
 mod volumes;
 
 pub use body::BadTask;
-pub(crate) use body::{check_registry, container_body, container_name};
+pub(crate) use body::{check_registry, config_hash, container_body, container_name};
 pub use config::{BadTaskConfig, TaskConfig, TaskLogging};
-pub(crate) use labels::{Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_ALLOCATION, OWN_IMAGE};
 #[cfg(test)]
-pub(crate) use labels::{OWN_CONFIG_HASH, OWN_TASK};
+pub(crate) use labels::OWN_TASK;
+pub(crate) use labels::{
+    Identity, NOMAD_ALLOCATION, OWN_AGENT, OWN_ALLOCATION, OWN_CONFIG_HASH, OWN_IMAGE, OWN_NETWORK, network_labels,
+};
 pub use mounts::{TaskDevice, TaskMount};
+pub(crate) use network::publish;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore_driver::StartRequest;
 use longshore_engine::{EndpointConfig, IpamConfig, NetworkingConfig, PortBinding};
+use longshore_model::{AllocatedPort, Dns};
 
 use super::body::BadTask;
 use super::config::TaskConfig;
@@ -11,14 +12,18 @@ use crate::options::Options;
 
 const SHARED: &str = "container:";
 
+/// A task's own mode comes first; without one it is in the network of its group.
 pub(super) fn network_mode(request: &StartRequest, config: &TaskConfig, options: &Options) -> Result<String, BadTask> {
-    match request.network_mode.as_deref() {
-        // A task's own mode comes first; a group with a namespace of its own would need one that nothing makes yet.
-        Some(mode) if mode == "bridge" || mode == "none" || mode.starts_with("cni/") => {
-            return Err(BadTask::GroupNetwork { mode: mode.to_owned() });
-        }
-        _ if config.network_mode.is_empty() => return Ok("default".to_owned()),
-        _ => {}
+    if config.network_mode.is_empty() {
+        return match (&request.network, request.network_mode.as_deref()) {
+            (Some(network), _) => {
+                // The network's own file of host names holds what its tasks ask for.
+                check_shared(config, true, "belongs to the network of the group: see its network block")?;
+                Ok(format!("{SHARED}{}", network.id))
+            }
+            (None, None | Some("host")) => Ok("default".to_owned()),
+            (None, Some(mode)) => Err(BadTask::GroupNetwork { mode: mode.to_owned() }),
+        };
     }
     let mode = &config.network_mode;
     if !options.allow_network_modes.iter().any(|glob| glob.matches(mode)) {
@@ -28,32 +33,26 @@ pub(super) fn network_mode(request: &StartRequest, config: &TaskConfig, options:
             setting: "allow_network_modes = [ … ]",
         });
     }
-    check_shared(config)?;
+    if mode.starts_with(SHARED) {
+        let why = format!("belongs to the container whose network is shared (config.network_mode is {mode:?})");
+        check_shared(config, false, &why)?;
+    }
     Ok(mode.clone())
 }
 
 /// What belongs to the container whose network is shared cannot be said for one that shares it.
-fn check_shared(config: &TaskConfig) -> Result<(), BadTask> {
-    if !config.network_mode.starts_with(SHARED) {
-        return Ok(());
-    }
+fn check_shared(config: &TaskConfig, with_extra_hosts: bool, why: &str) -> Result<(), BadTask> {
     let given = [
         ("hostname", !config.hostname.is_empty()),
         ("mac_address", !config.mac_address.is_empty()),
-        ("extra_hosts", !config.extra_hosts.is_empty()),
+        ("extra_hosts", !config.extra_hosts.is_empty() && !with_extra_hosts),
         ("dns_servers", !config.dns_servers.is_empty()),
         ("dns_search_domains", !config.dns_search_domains.is_empty()),
         ("dns_options", !config.dns_options.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),
-        Some((key, _)) => Err(BadTask::Wrong {
-            key: (*key).to_owned(),
-            why: format!(
-                "belongs to the container whose network is shared (config.network_mode is {:?})",
-                config.network_mode
-            ),
-        }),
+        Some((key, _)) => Err(BadTask::Wrong { key: (*key).to_owned(), why: why.to_owned() }),
     }
 }
 
@@ -103,14 +102,32 @@ pub(super) fn port_bindings(
         if network_mode.starts_with(SHARED) {
             continue;
         }
-        let inside = if port.to == 0 { port.value } else { port.to };
-        let binding = PortBinding { host_ip: port.host_ip.clone(), host_port: port.value.to_string() };
-        for protocol in ["tcp", "udp"] {
-            let of_port = bindings.entry(format!("{inside}/{protocol}")).or_default();
-            if !of_port.contains(&binding) {
-                of_port.push(binding.clone());
-            }
-        }
+        publish(&mut bindings, port);
     }
     Ok(bindings)
+}
+
+/// A port of the group, from the node's address to the one inside.
+pub(crate) fn publish(bindings: &mut BTreeMap<String, Vec<PortBinding>>, port: &AllocatedPort) {
+    let inside = if port.to == 0 { port.value } else { port.to };
+    let binding = PortBinding { host_ip: port.host_ip.clone(), host_port: port.value.to_string() };
+    for protocol in ["tcp", "udp"] {
+        let of_port = bindings.entry(format!("{inside}/{protocol}")).or_default();
+        if !of_port.contains(&binding) {
+            of_port.push(binding.clone());
+        }
+    }
+}
+
+/// Its own words about names, or else its group's; what shares a network shares those too.
+pub(super) fn dns(request: &StartRequest, config: &TaskConfig, network_mode: &str) -> Dns {
+    if network_mode.starts_with(SHARED) {
+        return Dns::default();
+    }
+    let or = |own: &[String], of_group: &[String]| if own.is_empty() { of_group.to_vec() } else { own.to_vec() };
+    Dns {
+        servers: or(&config.dns_servers, &request.dns.servers),
+        searches: or(&config.dns_search_domains, &request.dns.searches),
+        options: or(&config.dns_options, &request.dns.options),
+    }
 }

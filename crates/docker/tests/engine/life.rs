@@ -166,7 +166,7 @@ async fn the_infra_image_stays_with_the_setting_that_names_it() {
     let (_, web) = world.push("acme/web", "1");
     let (_, infra) = world.push("acme/pause", "1");
     let (_, other) = world.push("acme/pause", "2");
-    world.options.infra_image = infra.clone();
+    world.options.infra_image = Some(infra.parse().unwrap());
     world.restart_driver().await;
     assert!(world.report(&infra).await.is_none(), "it is brought when a network needs it");
     // A task that happens to use it brings it.
@@ -177,7 +177,7 @@ async fn the_infra_image_stays_with_the_setting_that_names_it() {
     };
     assert_eq!(kinds(world.report(&infra).await.unwrap()), ["task", "network", "agent"]);
     world.end_task(&task, &handle).await;
-    world.options.infra_image = other;
+    world.options.infra_image = Some(other.parse().unwrap());
     world.restart_driver().await;
     assert_eq!(kinds(world.report(&infra).await.unwrap()), ["network", "agent"], "a network stands on it");
     world.forget(&id).await;

@@ -13,7 +13,7 @@ use longshore_driver::{
 };
 use longshore_engine::Engine as Client;
 use longshore_harness::{Engine, EngineSetup, Image, Registry, Run, eventually};
-use longshore_model::{AllocId, AllocatedPort, AllocatedTask, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
+use longshore_model::{AllocId, AllocatedPort, AllocatedTask, Dns, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
 use longshore_values::GoDuration;
 use serde_json::{Value, json};
 
@@ -199,6 +199,8 @@ impl Node {
             node_cpu_mhz: 4_000,
             ports: self.ports.clone(),
             network_mode: None,
+            network: None,
+            dns: Dns::default(),
             events: EventSink::new(move |event: TaskEvent| events.lock().unwrap().push(event.message)),
         }
     }

@@ -58,6 +58,16 @@ pub struct Image {
     pub size: i64,
     #[serde(default, deserialize_with = "null_is_empty")]
     pub config: ImageConfig,
+    #[serde(default, rename = "RootFS", deserialize_with = "null_is_empty")]
+    pub root_fs: ImageRootFs,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct ImageRootFs {
+    /// Digests of its layers, unpacked, lowest first.
+    #[serde(default, deserialize_with = "null_is_empty")]
+    pub layers: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

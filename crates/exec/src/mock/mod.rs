@@ -120,7 +120,13 @@ impl Driver for MockDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: false, image_isolation: false, dies_with_agent: true }
+        Capabilities {
+            send_signals: true,
+            exec: false,
+            image_isolation: false,
+            group_networks: false,
+            dies_with_agent: true,
+        }
     }
 
     async fn fingerprint(&self) -> Fingerprint {

@@ -164,7 +164,13 @@ impl Driver for RawExec {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: false, image_isolation: false, dies_with_agent: false }
+        Capabilities {
+            send_signals: true,
+            exec: false,
+            image_isolation: false,
+            group_networks: false,
+            dies_with_agent: false,
+        }
     }
 
     async fn fingerprint(&self) -> Fingerprint {

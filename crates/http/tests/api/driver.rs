@@ -83,7 +83,13 @@ impl Driver for Stage {
         "docker"
     }
     fn capabilities(&self) -> Capabilities {
-        Capabilities { send_signals: true, exec: false, image_isolation: true, dies_with_agent: true }
+        Capabilities {
+            send_signals: true,
+            exec: false,
+            image_isolation: true,
+            group_networks: false,
+            dies_with_agent: true,
+        }
     }
     async fn fingerprint(&self) -> Fingerprint {
         Fingerprint {

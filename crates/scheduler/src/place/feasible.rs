@@ -68,7 +68,7 @@ fn of_class(job: &Job, group: &TaskGroup, node: &Node, patterns: &Patterns) -> V
         return Verdict::Filtered(text(constraint));
     }
     for network in &group.networks {
-        if !matches!(network.mode.as_str(), "host" | "none" | "") {
+        if !matches!(network.mode.as_str(), "host" | "bridge" | "none" | "") {
             return Verdict::Filtered("missing network".to_owned());
         }
         for port in &network.ports {

@@ -22,6 +22,7 @@ use longshore_model::{AllocId, Allocation, Task, TaskEvent, TaskGroup, TaskPhase
 use longshore_values::GoDuration;
 
 use super::records::{AllocRecord, Stage, StopCause, StopOrder, TaskRecord};
+use crate::allocations::has_own_network;
 use crate::rules::health::Verdict;
 use crate::rules::lifecycle::{Member, Part};
 use crate::rules::status;
@@ -274,9 +275,11 @@ impl Core {
         self.tasks.get(task)
     }
 
-    /// All tasks have ended: what takes this one's place may start.
+    /// All tasks have ended, and with them a network that holds the ports of the group: what takes this one's place may
+    /// start.
     pub(crate) fn has_ended(&self) -> bool {
-        self.tasks.values().all(|task| task.state.phase == TaskPhase::Dead)
+        let network_gone = self.record.forgotten || !has_own_network(&self.alloc);
+        network_gone && self.tasks.values().all(|task| task.state.phase == TaskPhase::Dead)
     }
 
     pub(crate) fn report(&self) -> AllocationReport {

@@ -1,5 +1,5 @@
 use longshore_driver::{EventSink, LogFiles, NodeIdentity, TaskDirs};
-use longshore_model::{AllocId, AllocatedPort, AllocatedTask, JobKey, LogConfig, NodeId};
+use longshore_model::{AllocId, AllocatedPort, AllocatedTask, Dns, JobKey, LogConfig, NodeId};
 use longshore_values::Glob;
 use serde_json::{Value, json};
 
@@ -46,6 +46,8 @@ fn request() -> StartRequest {
             })
             .collect(),
         network_mode: None,
+        network: None,
+        dns: Dns::default(),
         logs: LogFiles { folder: root.join("alloc/logs"), task: "web".to_owned(), config: logs },
         events: EventSink::new(|_| {}),
     }
@@ -251,11 +253,29 @@ fn ports_are_published_once_and_with_the_network_that_they_belong_to() {
 }
 
 #[test]
-fn group_networks_are_refused_by_name() {
-    for mode in ["bridge", "none", "cni/x"] {
-        let request = StartRequest { network_mode: Some(mode.to_owned()), ..request() };
-        let why = host(&request, json!({}), &Options::default()).unwrap_err();
-        assert!(why.starts_with(&format!("network mode {mode:?} of the group is not in this build")), "{why}");
+fn a_task_is_in_the_network_of_its_group_unless_it_says_otherwise() {
+    let network = longshore_driver::GroupNetwork { id: "c0ffee".to_owned(), address: None };
+    let dns = Dns { servers: vec!["10.0.0.53".to_owned()], ..Dns::default() };
+    for mode in ["bridge", "none"] {
+        let without = StartRequest { network_mode: Some(mode.to_owned()), dns: dns.clone(), ..request() };
+        let why = host(&without, json!({}), &Options::default()).unwrap_err();
+        assert_eq!(why, format!("the network of the group (mode {mode:?}) was not made before its task"));
+        let within = StartRequest { network: Some(network.clone()), ..without };
+        let asks = json!({"ports": ["http"], "extra_hosts": ["db:10.0.0.2"]});
+        let body = host(&within, asks, &Options::default()).unwrap();
+        assert_eq!(body.network_mode, "container:c0ffee");
+        assert!(body.port_bindings.is_empty() && body.extra_hosts.is_empty() && body.dns.is_empty(), "the network's");
+        for key in ["hostname", "mac_address"] {
+            let why = host(&within, json!({ key: "02:42:ac:11:00:02" }), &Options::default()).unwrap_err();
+            assert_eq!(why, format!("config.{key}: belongs to the network of the group: see its network block"));
+        }
+        let why = host(&within, json!({"dns_servers": ["10.0.0.1"]}), &Options::default()).unwrap_err();
+        assert!(why.starts_with("config.dns_servers: belongs to the network of the group"), "{why}");
+        let own = host(&within, json!({"network_mode": "host", "ports": ["http"]}), &Options::default()).unwrap();
+        assert_eq!((own.network_mode.as_str(), own.port_bindings.len()), ("host", 2));
+        assert_eq!(own.dns, ["10.0.0.53"]);
+        let own = host(&within, json!({"network_mode": "host", "dns_servers": ["10.0.0.1"]}), &Options::default());
+        assert_eq!(own.unwrap().dns, ["10.0.0.1"], "a task's own word comes first");
     }
     let request = StartRequest { network_mode: Some("host".to_owned()), ..request() };
     assert_eq!(host(&request, json!({}), &Options::default()).unwrap().network_mode, "default");

@@ -67,6 +67,7 @@ fn a_port_that_another_plan_took_is_gone() {
             group.networks = vec![longshore_model::NetworkAsk {
                 mode: "host".to_owned(),
                 hostname: String::new(),
+                dns: longshore_model::Dns::default(),
                 ports: vec![longshore_model::PortAsk {
                     label: "http".to_owned(),
                     fixed: Some(8_080),
