@@ -99,6 +99,41 @@ fn signals_restarts_files_and_use_of_a_running_task() {
     assert!(over.code == 1 && over.stderr.contains("Task not running"), "{over:?}");
 }
 
+#[test]
+fn all_tasks_start_anew_with_those_that_have_ended() {
+    let machine = Machine::start();
+    let agent = machine.agent("");
+    let (_, name) = machine.push("shop/anew");
+    let init = format!(
+        "task \"init\" {{\n driver = \"docker\"\n lifecycle {{\n hook = \"prestart\"\n }}\n config {{\n image = {name:?}\n \
+         command = \"/bin/sh\"\n args = [\"-c\", \"echo init >> /alloc/order\"]\n }}\n resources {{\n cpu = 20\n memory = 32\n }}\n }}"
+    );
+    let script = "echo main >> /alloc/order; trap 'exit 0' TERM; while :; do sleep 0.1; done";
+    let job = Job::new("anew", &name)
+        .group(&init)
+        .config("command = \"/bin/sh\"")
+        .config(&format!("args = [\"-c\", {script:?}]"));
+    run_job(&agent, &job);
+    let alloc = wait_running(&agent, "anew", 1).remove(0);
+    let order = || said(&agent, &["alloc", "fs", &alloc, "alloc/order"]);
+    assert_eq!(order(), "init\nmain\n");
+    said(&agent, &["alloc", "restart", &alloc]);
+    eventually(SOON, "the main task's word", || match order() {
+        words if words == "init\nmain\nmain\n" => Ok(()),
+        words => Err(words),
+    })
+    .unwrap();
+    said(&agent, &["alloc", "restart", "-all-tasks", &alloc]);
+    eventually(SOON, "both tasks' words", || match order() {
+        words if words == "init\nmain\nmain\ninit\nmain\n" => Ok(()),
+        words => Err(words),
+    })
+    .unwrap();
+    stop_job(&machine, &agent, "anew");
+    let over = agent.cli(&["alloc", "restart", "-all-tasks", &alloc]).unwrap();
+    assert!(over.code == 1 && over.stderr.contains("Task not running"), "{over:?}");
+}
+
 /// Interpolated on the node, just before the start: what comes out is judged then.
 #[test]
 fn a_hostile_job_gets_nothing_of_the_host() {

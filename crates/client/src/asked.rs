@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use longshore_driver::{ExecRequest, TaskHandle, TaskUsage};
-use longshore_model::{AllocId, TaskPhase, Timestamp};
+use longshore_model::{AllocId, TaskPhase, TaskState, Timestamp};
 
 use crate::client::Client;
 use crate::clock;
@@ -92,28 +92,45 @@ impl Client {
         driver.signal(handle, signal).await.map_err(|error| error.full_text())
     }
 
-    /// Ends a task, or all that run, and has them start again whatever their restart policy. Returns when they run again,
-    /// could not be started, or some minutes have passed.
+    /// Ends a task, or all that run, and has them start again whatever their restart policy; with `ended_too` also those that
+    /// have ended, beside what runs. Returns when they run again, could not be started, or some minutes have passed.
     ///
     /// # Errors
     /// When the allocation is not here, has no such task, nothing of it runs, or a task does not run again.
-    pub async fn restart(&self, alloc: AllocId, task: Option<&str>) -> Result<(), AskError> {
+    pub async fn restart(&self, alloc: AllocId, task: Option<&str>, ended_too: bool) -> Result<(), AskError> {
         let view = self.asked(alloc)?;
         let mut tasks = names(&view, task, |name| format!("Could not find task runner for task: {name}"))?;
-        tasks.retain(|name| view.running.contains_key(name));
-        match (tasks.is_empty(), task) {
-            (true, Some(_)) => Err(AskError::UnknownTask(NOT_RUNNING.to_owned())),
-            (true, None) => Err(AskError::Tasks(vec![NOT_RUNNING.to_owned()])),
-            (false, _) => self.restart_running(alloc, &view, tasks).await,
+        let runs = |name: &String| view.running.contains_key(name);
+        match (tasks.iter().any(runs), task) {
+            (false, Some(_)) => return Err(AskError::UnknownTask(NOT_RUNNING.to_owned())),
+            (false, None) => return Err(AskError::Tasks(vec![NOT_RUNNING.to_owned()])),
+            (true, _) => tasks.retain(|name| runs(name) || (ended_too && view.startable.contains(name))),
         }
+        self.restart_all(alloc, &view, tasks, ended_too).await
     }
 
-    async fn restart_running(&self, alloc: AllocId, before: &View, tasks: Vec<String>) -> Result<(), AskError> {
+    async fn restart_all(
+        &self,
+        alloc: AllocId,
+        before: &View,
+        tasks: Vec<String>,
+        ended_too: bool,
+    ) -> Result<(), AskError> {
         let asked_at = clock::now();
-        self.tell(alloc, Event::Restart { tasks: tasks.clone() });
+        self.tell(alloc, Event::Restart { tasks: tasks.clone(), ended_too });
         let outcomes = join_all(tasks.iter().map(|name| async move {
             let restarts = before.report.task_states.get(name).map_or(0, |state| state.restarts);
-            let ended = |view: Option<&View>| restart_ended(view, name, restarts, asked_at);
+            let ran = before.running.contains_key(name);
+            let ended = |view: Option<&View>| {
+                let goes_on = view.is_some_and(|view| !view.has_ended);
+                // One that had ended stays so until the order is taken.
+                let not_yet = |state: &TaskState| state.phase == TaskPhase::Dead && state.restarts == restarts;
+                let state = view.and_then(|view| view.report.task_states.get(name));
+                if !ran && goes_on && state.is_some_and(not_yet) {
+                    return None;
+                }
+                restart_ended(view, name, restarts, asked_at)
+            };
             match tokio::time::timeout(RESTART_MAX, self.wait_for_view(alloc, ended)).await {
                 Ok(Ok(())) => None,
                 Ok(Err(why)) => Some(format!("Failed to restart task: {name}, err: {why}")),

@@ -149,7 +149,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         synopsis: "Have tasks of an allocation end and start again",
         about: "All that run, unless one is named. They start again whatever their restart policy.",
         flags: &[&[
-            Flag::switch("all-tasks", "All tasks that run, as without a name."),
+            Flag::switch("all-tasks", "All tasks, also those that have ended."),
             Flag::text("task", "The task."),
             VERBOSE,
         ]],

@@ -31,6 +31,8 @@ pub(crate) struct View {
     pub(crate) report: AllocationReport,
     /// The tasks that run, with what finds them.
     pub(crate) running: BTreeMap<String, TaskHandle>,
+    /// Those that have ended by themselves, and could start anew beside the others.
+    pub(crate) startable: BTreeSet<String>,
     /// All its tasks have ended.
     pub(crate) has_ended: bool,
     /// … and nothing of it is left but its folder and record.
@@ -44,6 +46,7 @@ impl View {
         Self {
             report: core.report(),
             running: core.running(),
+            startable: core.startable(),
             has_ended: core.has_ended(),
             is_over: record.ended_at.is_some() && record.forgotten,
             ended_at: record.ended_at.unwrap_or(Timestamp::NEVER),

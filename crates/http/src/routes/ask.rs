@@ -30,7 +30,7 @@ pub(crate) async fn signal(ask: Ask, Path(id): Path<String>, body: Body) -> Resu
 pub(crate) async fn restart(ask: Ask, Path(id): Path<String>, body: Body) -> Result<Response> {
     let (alloc, client) = here(&ask.context, &id)?;
     let asked: AllocRestartRequest = body::optional_json(body).await?.unwrap_or_default();
-    let restarted = ask.context.unless_ended(client.restart(alloc, named(&asked.task_name))).await;
+    let restarted = ask.context.unless_ended(client.restart(alloc, named(&asked.task_name), asked.all_tasks)).await;
     restarted.unwrap_or_else(|| Err(ending())).map_err(refused)?;
     reply::json(&ask.params, &GenericResponse::default())
 }

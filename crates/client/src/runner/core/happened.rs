@@ -39,7 +39,7 @@ impl Core {
             Event::Told { task, event } => self.tell(&task, event),
             Event::Newer(alloc) => self.newer(alloc, now),
             Event::Stop(cause) => self.order_stop(cause, now),
-            Event::Restart { tasks } => self.order_restart(&tasks, now),
+            Event::Restart { tasks, ended_too } => self.order_restart(&tasks, ended_too, now),
             Event::Forgotten(Ok(())) => {
                 self.forgetting.succeeded();
                 self.record.forgotten = true;
@@ -75,8 +75,8 @@ impl Core {
         }
     }
 
-    pub(super) fn order_restart(&mut self, names: &[String], now: Timestamp) {
-        if self.record.stop.is_some() {
+    pub(super) fn order_restart(&mut self, names: &[String], ended_too: bool, now: Timestamp) {
+        if self.record.stop.is_some() || self.record.ended_at.is_some() {
             return;
         }
         for name in names {
@@ -88,6 +88,9 @@ impl Core {
             let runs = matches!(task.stage, Stage::Running { .. });
             if runs && task.kill_at.is_none() && !std::mem::replace(&mut task.restart_asked, true) {
                 events::push(&mut task.state, events::restart_signaled(now));
+                self.save_task(name);
+            } else if ended_too && task.state.phase == TaskPhase::Dead && task.kill_at.is_none() {
+                begin_anew(task, now);
                 self.save_task(name);
             }
         }
@@ -258,6 +261,20 @@ impl Core {
     pub(super) fn save_task(&mut self, name: &str) {
         self.moved = true;
         self.step.save_tasks.insert(name.to_owned());
+    }
+}
+
+/// A task that had ended takes its turn once more, as in the beginning.
+fn begin_anew(task: &mut TaskRecord, now: Timestamp) {
+    events::push(&mut task.state, events::restart_signaled(now));
+    task.state.phase = TaskPhase::Pending;
+    task.state.failed = false;
+    task.state.restarts += 1;
+    task.state.last_restart_at = now;
+    match &mut task.stage {
+        // What is left of it goes first.
+        Stage::Ended { next, .. } => *next = Next::Restart(now),
+        stage => *stage = Stage::Waiting,
     }
 }
 

@@ -94,6 +94,8 @@ pub(crate) enum Event {
     /// A person wants these tasks to end and to start again, whatever their restart policy.
     Restart {
         tasks: Vec<String>,
+        /// Those that have ended start again, too.
+        ended_too: bool,
     },
     Forgotten(Result<(), String>),
     /// A deadline has come.
@@ -269,6 +271,15 @@ impl Core {
             Stage::Waiting | Stage::Starting | Stage::Ended { .. } | Stage::Backoff { .. } | Stage::Dead => None,
         });
         running.collect()
+    }
+
+    /// The tasks that have ended by themselves and that a person can have start anew: not those that are said once, at the
+    /// end.
+    pub(crate) fn startable(&self) -> BTreeSet<String> {
+        let is_last = |name: &str| self.task_spec(name).is_none_or(|spec| Part::of(spec) == Part::Poststop);
+        let ended = |task: &TaskRecord| task.state.phase == TaskPhase::Dead && task.kill_at.is_none();
+        let those = self.tasks.iter().filter(|(name, task)| ended(task) && !is_last(name));
+        those.map(|(name, _)| name.clone()).collect()
     }
 
     pub(crate) fn task_record(&self, task: &str) -> Option<&TaskRecord> {

@@ -84,12 +84,16 @@ impl Core {
                 Stage::Waiting | Stage::Backoff { .. } if task.kill_at.is_some() => self.end_without_trace(&name, now),
                 Stage::Waiting => {
                     let part = self.task_spec(&name).map_or(Part::Main, Part::of);
-                    let held_back = !self.predecessor_ended || (self.record.stop.is_some() && part != Part::Poststop);
+                    let held_back = !self.predecessor_ended
+                        || (self.record.stop.is_some() && part != Part::Poststop)
+                        || self.waits_for_restart(part);
                     if !held_back && lifecycle::may_start(part, &self.members()) {
                         self.begin_attempt(&name, now);
                     }
                 }
-                Stage::Backoff { start_at } if *start_at <= now && self.record.stop.is_none() => {
+                Stage::Backoff { start_at }
+                    if *start_at <= now && self.record.stop.is_none() && !self.waits_for_prestart(&name) =>
+                {
                     self.begin_attempt(&name, now)
                 }
                 Stage::Backoff { .. } => {}
@@ -105,6 +109,23 @@ impl Core {
                 Stage::Dead => {}
             }
         }
+    }
+
+    /// Whether what comes after the main tasks' start waits for main tasks that are to start anew.
+    fn waits_for_restart(&self, part: Part) -> bool {
+        let is_main = |name: &str| self.task_spec(name).is_some_and(|spec| Part::of(spec) == Part::Main);
+        matches!(part, Part::Poststart | Part::PoststartSidecar)
+            && self.tasks.iter().any(|(name, task)| task.restart_asked && is_main(name))
+    }
+
+    /// Whether it waits for tasks that run before the others, which a person has start anew.
+    fn waits_for_prestart(&self, name: &str) -> bool {
+        let part = |name: &str| self.task_spec(name).map_or(Part::Main, Part::of);
+        !matches!(part(name), Part::Prestart | Part::PrestartSidecar)
+            && self
+                .tasks
+                .iter()
+                .any(|(other, task)| part(other) == Part::Prestart && task.state.phase != TaskPhase::Dead)
     }
 
     /// A task of which nothing runs ends. That it waits for another attempt makes it no failure, as in Nomad: a task has

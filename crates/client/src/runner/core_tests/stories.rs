@@ -464,10 +464,10 @@ fn a_person_has_tasks_end_and_start_again() {
     story.deaf.push("log".to_owned());
     story.begin();
     story.until(3);
-    story.happen(Event::Restart { tasks: ["web", "log", "nobody"].map(str::to_owned).to_vec() });
+    story.happen(Event::Restart { tasks: ["web", "log", "nobody"].map(str::to_owned).to_vec(), ended_too: false });
     story.until(4);
     // Once is enough while the first is under way; one that is told to end for good does not come back.
-    story.happen(Event::Restart { tasks: vec!["log".to_owned()] });
+    story.happen(Event::Restart { tasks: vec!["log".to_owned()], ended_too: false });
     story.stop();
     story.until(5);
     story.exit("log", 137);
@@ -507,6 +507,34 @@ fn a_person_has_tasks_end_and_start_again() {
     ");
 }
 
+/// From the beginning: what runs before the others comes first, what comes after their start waits for that.
+#[test]
+fn a_person_has_all_tasks_start_anew_with_those_that_have_ended() {
+    let mut story = story(vec![
+        hook("init", LifecycleHook::Prestart, false),
+        testing::task("web"),
+        hook("warm", LifecycleHook::Poststart, false),
+        hook("last", LifecycleHook::Poststop, false),
+    ]);
+    story.begin();
+    story.until(1);
+    story.exit("init", 0);
+    story.until(2);
+    story.exit("warm", 0);
+    story.until(3);
+    let tasks = ["init", "web", "warm", "last"].map(str::to_owned).to_vec();
+    story.happen(Event::Restart { tasks: tasks.clone(), ended_too: false });
+    story.until(4);
+    story.happen(Event::Restart { tasks, ended_too: true });
+    story.until(5);
+    story.exit("init", 0);
+    story.until(6);
+    let told = story.told();
+    let starts: Vec<_> = told.lines().filter_map(|line| Some(line.split_once(" start ")?.1)).collect();
+    let first = ["init (1)", "web (1)", "warm (1)"];
+    assert_eq!(starts, [&first[..], &["web (2)"], &["init (2)", "web (3)", "warm (2)"]].concat(), "{told}");
+}
+
 /// Asked for just before agent and machine died: the start that follows is what was asked for.
 #[test]
 fn a_restart_that_was_asked_for_is_not_done_twice_when_the_task_is_lost() {
@@ -514,7 +542,7 @@ fn a_restart_that_was_asked_for_is_not_done_twice_when_the_task_is_lost() {
     story.deaf.push("web".to_owned());
     story.begin();
     story.until(3);
-    story.happen(Event::Restart { tasks: vec!["web".to_owned()] });
+    story.happen(Event::Restart { tasks: vec!["web".to_owned()], ended_too: false });
     story.deaf.clear();
     story.machine_starts_anew();
     story.until(10);

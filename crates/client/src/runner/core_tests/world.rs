@@ -377,7 +377,7 @@ impl World {
             }
             6 if self.faults && self.chance.once_in(4) => {
                 let tasks = self.containers.keys().cloned().collect();
-                self.happen(Event::Restart { tasks });
+                self.happen(Event::Restart { tasks, ended_too: false });
             }
             _ if self.acts.is_empty() => self.time_passes(),
             _ => {
