@@ -34,11 +34,11 @@ impl Source {
         let starts = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         let line_starts = std::iter::once(0).chain(starts).collect();
         let count = |before: &mut usize, part: &[u8]| {
-            let here = *before;
             *before += characters_of(part);
-            Some(here)
+            Some(*before)
         };
-        let counts = text.as_bytes().chunks(COUNT_EVERY).scan(0, count).collect();
+        // The last one is of the end of the text, which may be a place, too.
+        let counts = std::iter::once(0).chain(text.as_bytes().chunks(COUNT_EVERY).scan(0, count)).collect();
         Self { file: file.to_owned(), text: text.to_owned(), line_starts, counts, original: None }
     }
 
@@ -121,6 +121,15 @@ mod tests {
                 let end = (end..).find(|at| *at >= text.len() || text.is_char_boundary(*at)).unwrap_or(end);
                 assert_eq!(source.place(start..end), Place::of_bytes("f", text, start, end), "{start}..{end}");
             }
+        }
+    }
+
+    /// Found by random texts.
+    #[test]
+    fn the_end_of_a_text_is_a_place() {
+        for length in [0, 1, COUNT_EVERY - 1, COUNT_EVERY, COUNT_EVERY + 1, 2 * COUNT_EVERY] {
+            let place = Source::new("f", &"x".repeat(length)).place(length..length + 1);
+            assert_eq!((place.line, place.column, place.width), (1, length + 1, 1), "{length}");
         }
     }
 
