@@ -3,6 +3,7 @@
 
 mod comparing;
 mod engine_side;
+mod last_life;
 mod others;
 mod persons;
 mod tasks;
@@ -150,6 +151,8 @@ pub(crate) struct World {
     /// Whether the clock of this world is stepped.
     steps_clock: bool,
     calm: bool,
+    /// The engine refuses to remove this name, whoever asks.
+    refuses: Option<ImageRef>,
     fault: Fault,
     pub(crate) oracle: Oracle,
     pub(crate) rows: RowCounts,
@@ -206,6 +209,7 @@ impl World {
             collects: seed.is_multiple_of(3),
             steps_clock: seed % 4 == 1,
             calm: false,
+            refuses: None,
             fault,
             oracle: Oracle::default(),
             rows: RowCounts::new(),
@@ -729,50 +733,6 @@ impl World {
         if self.seed % 3 == 1 {
             self.lose_the_ledger(delay);
         }
-    }
-
-    /// With everything gone and nothing wrong, one task's image comes, is used, and goes within a second of its time.
-    fn one_more_life(&mut self, delay: i64) {
-        let name: ImageRef = "r.test/b:1".parse().unwrap();
-        if self.engine.at(&name).is_some() {
-            return;
-        }
-        let alloc = AllocId::from_u128(self.next_alloc);
-        self.next_alloc += 1;
-        let owner = Owner::task(alloc, "web");
-        let tasks = BTreeMap::from([(owner.clone(), TaskRecord { name: name.clone(), ended_at: None })]);
-        self.placed.insert(alloc, AllocRecord { tasks, replaces: None });
-        self.accept();
-        while !matches!(self.attempts[&owner], Attempt::Running { .. }) {
-            if self.attempts[&owner] == Attempt::Idle {
-                self.attempts.insert(owner.clone(), Attempt::Asked { name: name.clone(), fresh: false });
-                let access = "some".to_owned();
-                let want = Want {
-                    owner: owner.clone(),
-                    name: name.clone(),
-                    fresh: false,
-                    local_copy: false,
-                    access,
-                    platform: None,
-                    archive: None,
-                };
-                self.feed(Event::Wanted(want));
-            } else if !matches!(self.attempts[&owner], Attempt::Asked { .. }) {
-                self.task_moves();
-            }
-            self.settle(SECOND / 100);
-        }
-        self.end_task(&owner);
-        self.sweep();
-        if self.would_take_what_others_brought(&name) {
-            return;
-        }
-        if delay > SECOND {
-            self.settle(delay - SECOND / 2);
-            self.require(self.engine.at(&name).is_some(), || format!("K2: {name} went before its time"));
-        }
-        self.settle(2 * SECOND);
-        self.require(self.engine.at(&name).is_none(), || format!("K2: {name} did not go in time"));
     }
 
     /// Answers everything at once and lets this much time pass.

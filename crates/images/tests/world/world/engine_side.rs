@@ -23,6 +23,10 @@ impl World {
                 self.engine.load(at, name, *content, Who::Ours);
                 fetched(*fetch, Ok(()))
             }
+            Request::Remove { act, name, .. } if self.refuses.as_ref() == Some(name) => {
+                let answer = RemovalAnswer::Refused { message: "permission denied".to_owned() };
+                Event::Removed { act: *act, answer }
+            }
             Request::Remove { act, name, seen, .. } => {
                 self.check_removal(name, *seen);
                 let answer = self.engine.remove(at, name, Who::Ours, sent, *seen, &mut self.random);
