@@ -27,10 +27,10 @@ impl Images for DockerDriver {
             .map_err(|error| DriverError::fatal(format!("{error}")).hint("write repository:tag, or an image id"))?;
         let status = self.status().await?;
         let at = now();
-        if wanted.id().is_none() {
-            if let Some(explained) = self.explain_name(&wanted).await? {
-                return Ok(Explained::Known(explanation(&explained, &status, at)));
-            }
+        if wanted.id().is_none()
+            && let Some(explained) = self.explain_name(&wanted).await?
+        {
+            return Ok(Explained::Known(explanation(&explained, &status, at)));
         }
         // An id says more about content without a name than about any of its names.
         let id = wanted.id().or_else(|| by_id_start(name, &status.images));
