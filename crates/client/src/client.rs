@@ -106,9 +106,10 @@ impl Client {
         self.shared.heartbeat()
     }
 
-    /// One look at the machine.
-    pub fn stats(&self) -> HostStats {
-        read_stats(&self.shared.config.alloc_dir, clock::now())
+    /// One look at the machine. None when it ended early, with the agent: a look can wait for a file system that hangs.
+    pub async fn stats(&self) -> Option<HostStats> {
+        let folder = self.shared.config.alloc_dir.clone();
+        tokio::task::spawn_blocking(move || read_stats(&folder, clock::now())).await.ok()
     }
 
     /// The images of this node, by driver.

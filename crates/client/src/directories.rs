@@ -1,13 +1,13 @@
 //! The folders of allocations: `<alloc_dir>/<id>/{alloc/{data,logs,tmp},<task>/{local,secrets,tmp}}`.
 //!
 //! - T1: `secrets` is for its task alone (0700) and, where this process may mount, lives in memory.
-//! - T2: building again changes nothing: rights are set on what was just made and on nothing else, since tasks may put
-//!   links in the place of folders.
+//! - T2: building again changes nothing: rights are set on what was just made and on nothing else, and the owner of
+//!   `secrets` without following links, since tasks may put links in the place of folders.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, lchown};
 use std::path::{Component, Path, PathBuf};
 
 use longshore_driver::TaskDirs;
@@ -122,7 +122,8 @@ fn give_to(secrets: &Path, user: &str) -> Result<(), DirError> {
         return Ok(());
     }
     let Some((uid, gid)) = find_user(user) else { return Ok(()) };
-    chown(secrets, Some(uid.as_raw()), Some(gid.as_raw()))
+    // Never what a link points at: whoever owned the folder before may have put one in its place.
+    lchown(secrets, Some(uid.as_raw()), Some(gid.as_raw()))
         .map_err(|error| format!("could not give {} to user {user}: {error}", secrets.display()))
 }
 

@@ -1,30 +1,9 @@
 use async_trait::async_trait;
-use longshore_model::Timestamp;
+use longshore_model::{Provenance, Timestamp};
 use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
 
 use crate::DriverError;
-
-/// Whose an image name is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Provenance {
-    /// A pull or load of ours made the name point where it points.
-    Obtained,
-    /// It was there before us, or somebody else moved it.
-    Foreign,
-    /// Nobody's: the name is not on the engine.
-    Absent,
-}
-
-impl Provenance {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Obtained => "obtained",
-            Self::Foreign => "foreign",
-            Self::Absent => "absent",
-        }
-    }
-}
 
 /// Who needs an image.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

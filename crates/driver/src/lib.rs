@@ -24,7 +24,7 @@ pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
     Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PauseReport,
-    PinReport, Provenance, Pulled,
+    PinReport, Pulled,
 };
 pub use request::{
     AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, GroupNetwork, KnownAllocation, KnownTask,

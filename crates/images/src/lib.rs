@@ -45,5 +45,5 @@ pub use owner::Owner;
 pub use policy::{Foreign, Policy};
 pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
 pub use row::{ROWS_OF_LATER_FEATURES, Row, RowCounts};
-pub use status::{Explanation, ImageStatus, LastFailure, Provenance, StateWord};
+pub use status::{Explanation, ImageStatus, LastFailure, StateWord};
 pub use story::{End, Story};

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_model::{ContentId, ImageRef, Provenance, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{FetchFailure, Hold, Owner, Pause, Policy, Story};
@@ -75,18 +75,6 @@ impl fmt::Display for LastFailure {
     }
 }
 
-/// Whose doing it is that the name stands where it does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Provenance {
-    /// A pull or load of ours made it.
-    Obtained,
-    /// Others did.
-    Foreign,
-    /// It is not there yet.
-    Absent,
-}
-
 /// The state in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -118,22 +106,6 @@ impl StateWord {
 }
 
 impl fmt::Display for StateWord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Provenance {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Obtained => "obtained",
-            Self::Foreign => "foreign",
-            Self::Absent => "absent",
-        }
-    }
-}
-
-impl fmt::Display for Provenance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

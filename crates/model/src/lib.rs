@@ -10,6 +10,7 @@ mod image_ref;
 mod job;
 mod metric;
 mod node;
+mod provenance;
 mod resources;
 mod task;
 mod timestamp;
@@ -31,6 +32,7 @@ pub use job::{
 };
 pub use metric::{AllocMetric, NodeScore};
 pub use node::{Eligibility, Node, NodeDriver, NodeEvent, NodeNetwork, NodeStatus};
+pub use provenance::Provenance;
 pub use resources::{AllocatedGroup, AllocatedPort, AllocatedTask, Resources};
 pub use task::{TaskEvent, TaskPhase, TaskState};
 pub use timestamp::Timestamp;

@@ -79,21 +79,26 @@ fn finish(evaluation: &Evaluation, now: Timestamp, ids: &mut dyn IdSource, outco
     if let Some(deployment) = outcome.deployment() {
         done.deployment = Some(deployment);
     }
-    if !done.failed_groups.is_empty() {
-        if evaluation.status == EvalStatus::Blocked {
-            done.status = EvalStatus::Blocked;
-            done.class_eligibility = std::mem::take(&mut outcome.class_eligibility);
-            done.escaped_computed_class = outcome.escaped;
-        } else {
-            let blocked = blocked_evaluation(evaluation, EvalId::fresh(ids), Trigger::QueuedAllocs, now, outcome);
-            done.blocked_eval = Some(blocked.id);
-            outcome.blocked = Some(blocked);
-        }
+    if done.failed_groups.is_empty() {
+        outcome.evaluation = done;
+        return;
+    }
+    if evaluation.status == EvalStatus::Blocked {
+        done.status = EvalStatus::Blocked;
+        // It goes on waiting for what it was made for.
+        done.status_description.clone_from(&evaluation.status_description);
+        done.class_eligibility = std::mem::take(&mut outcome.class_eligibility);
+        done.escaped_computed_class = outcome.escaped;
+        outcome.evaluation = done;
+        return;
     }
     outcome.evaluation = done;
+    let blocked = blocked_evaluation(evaluation, EvalId::fresh(ids), Trigger::QueuedAllocs, now, outcome);
+    outcome.evaluation.blocked_eval = Some(blocked.id);
+    outcome.blocked = Some(blocked);
 }
 
-/// The evaluation that waits for room on behalf of `evaluation`.
+/// The evaluation that waits for room on behalf of `evaluation`, with what kept the outcome's groups from being placed.
 pub fn blocked_evaluation(
     evaluation: &Evaluation,
     id: EvalId,
@@ -110,6 +115,7 @@ pub fn blocked_evaluation(
     };
     blocked.previous_eval = Some(evaluation.id);
     blocked.job_modify_index = evaluation.job_modify_index;
+    blocked.failed_groups = outcome.evaluation.failed_groups.clone();
     blocked.class_eligibility = outcome.class_eligibility.clone();
     blocked.escaped_computed_class = outcome.escaped;
     blocked

@@ -119,6 +119,12 @@ fn no_room_is_told_and_blocks() {
     assert_eq!((blocked.status, blocked.triggered_by), (EvalStatus::Blocked, Trigger::QueuedAllocs));
     assert!(blocked.class_eligibility["v1:1"], "its class could take it");
     assert_eq!(outcome.evaluation.blocked_eval, Some(blocked.id));
+    assert_eq!(blocked.failed_groups, outcome.evaluation.failed_groups, "who waits says for what");
+    // Woken without room having come, it goes on waiting as it was.
+    let again = crate::plan(&world.state, &blocked, world.now, &mut world.ids).evaluation;
+    assert_eq!((again.status, &again.status_description), (EvalStatus::Blocked, &blocked.status_description));
+    assert_eq!(again.status_description, "created to place remaining allocations");
+    assert!(again.failed_groups.contains_key("web"));
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub(super) fn submit(agent: &Agent, id: &str, driver: &str, network: &str, count
     };
     let job = json!({ "Job": {
         "ID": id, "Name": id, "Type": "batch", "Datacenters": ["dc1"],
-        "TaskGroups": [{ "Name": "g", "Count": count, "Tasks": [{
+        // A thousand of the default size would fill the disk on paper, and the rest would wait for room.
+        "TaskGroups": [{ "Name": "g", "Count": count, "EphemeralDisk": { "SizeMB": 10 }, "Tasks": [{
             "Name": "t", "Driver": driver, "Config": config,
             "Resources": { "CPU": 1, "MemoryMB": 10 },
         }] }],

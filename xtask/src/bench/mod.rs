@@ -13,7 +13,6 @@ mod job_files;
 mod raw;
 mod tasks;
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,24 +43,16 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome {
     let binary = release_binary()?;
     let samples = if quick { 3 } else { 20 };
 
-    let mut report = String::new();
-    write!(report, "{}", preface(&binary)?)?;
-    let run = Run::start()?;
-    report.push_str(&docker_start::measure(&run, &binary, samples)?);
-    run.clean()?;
-    let run = Run::start()?;
-    report.push_str(&docker_stop::measure(&run, &binary, samples)?);
-    run.clean()?;
-    let run = Run::start()?;
-    report.push_str(&tasks::measure(&run, &binary, quick)?);
-    run.clean()?;
-    let run = Run::start()?;
-    report.push_str(&idle::measure(&run, &binary)?);
-    report.push_str(&boot::measure(&run, &binary, samples, if quick { 10 } else { 200 })?);
-    run.clean()?;
-    report.push_str(&job_files::measure()?);
-
-    println!("\n{report}");
+    let mut report = preface(&binary)?;
+    print!("\n{report}");
+    measured(&mut report, |run| docker_start::measure(run, &binary, samples))?;
+    measured(&mut report, |run| docker_stop::measure(run, &binary, samples))?;
+    measured(&mut report, |run| tasks::measure(run, &binary, quick))?;
+    measured(&mut report, |run| idle::measure(run, &binary))?;
+    measured(&mut report, |run| boot::measure(run, &binary, samples, if quick { 10 } else { 200 }))?;
+    let files = job_files::measure()?;
+    print!("{files}");
+    report.push_str(&files);
     if !quick {
         let path = workspace().join(REPORT);
         fs::write(&path, &report).map_err(|error| format!("could not write {REPORT}: {error}"))?;
@@ -93,6 +84,16 @@ fn with_section(report: &str, section: &str) -> String {
     let (before, rest) = report.split_at(start);
     let after = rest.find("\n## ").map_or("", |end| rest.get(end + 1..).unwrap_or(""));
     format!("{before}{section}{after}")
+}
+
+/// Adds what is measured in surroundings of its own, and shows it at once: the rest takes minutes.
+fn measured(report: &mut String, measure: impl FnOnce(&Run) -> Outcome<String>) -> Outcome {
+    let run = Run::start()?;
+    let text = measure(&run)?;
+    run.clean()?;
+    print!("{text}");
+    report.push_str(&text);
+    Ok(())
 }
 
 fn release_binary() -> Outcome<PathBuf> {

@@ -32,7 +32,8 @@ fn last_part(name: &ImageRef) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use longshore_images::{Provenance, StateWord};
+    use longshore_images::StateWord;
+    use longshore_model::Provenance;
 
     use super::*;
 

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use longshore_driver::{
     Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images,
-    PauseReport, PinReport, Provenance, Pulled,
+    PauseReport, PinReport, Pulled,
 };
-use longshore_images::{Explanation, ImageStatus, Owner, Provenance as KeptProvenance};
-use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_images::{Explanation, ImageStatus, Owner};
+use longshore_model::{ContentId, ImageRef, Provenance, Timestamp};
 use longshore_values::GoDuration;
 
 use super::near::{by_id_start, near};
@@ -123,11 +123,7 @@ fn report(image: &ImageStatus, status: &Status) -> ImageReport {
         name: shown_name(image),
         content_id: image.content.as_ref().map(ContentId::to_string).unwrap_or_default(),
         size_bytes: image.size_bytes.unwrap_or(0),
-        provenance: match image.provenance {
-            KeptProvenance::Obtained => Provenance::Obtained,
-            KeptProvenance::Foreign => Provenance::Foreign,
-            KeptProvenance::Absent => Provenance::Absent,
-        },
+        provenance: image.provenance,
         state: image.state.as_str().to_owned(),
         holders: holders(image),
         reason: image.why.clone(),
@@ -188,12 +184,12 @@ fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
         lines.push(format!("Needed by {} {}{of_task}.", holder.kind, holder.id));
     }
     lines.push(match image.provenance {
-        KeptProvenance::Obtained => "Longshore brought it.".to_owned(),
-        KeptProvenance::Foreign if image.idle_since.is_some() => {
+        Provenance::Obtained => "Longshore brought it.".to_owned(),
+        Provenance::Foreign if image.idle_since.is_some() => {
             "Others brought it; gc.foreign = \"collect\" has it removed all the same.".to_owned()
         }
-        KeptProvenance::Foreign => "Others brought it, so Longshore does not remove it.".to_owned(),
-        KeptProvenance::Absent => "It is not on this engine now.".to_owned(),
+        Provenance::Foreign => "Others brought it, so Longshore does not remove it.".to_owned(),
+        Provenance::Absent => "It is not on this engine now.".to_owned(),
     });
     if !report.content_id.is_empty() {
         lines.push(format!("Its content is {} ({}).", report.content_id, Bytes(report.size_bytes)));

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use longshore_driver::{Collected, DriverError, PinReport, Reason};
-use longshore_images::{Event, ImageStatus, Pin, Provenance, StateWord};
-use longshore_model::{ContentId, ImageRef};
+use longshore_images::{Event, ImageStatus, Pin, StateWord};
+use longshore_model::{ContentId, ImageRef, Provenance};
 
 use super::ended;
 use super::reports::shown_name;

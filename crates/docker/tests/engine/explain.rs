@@ -1,6 +1,7 @@
 //! What people are told about an image that is there, one that is not, and one that could not be had.
 
-use longshore_driver::{Driver as _, Explained, Provenance};
+use longshore_driver::{Driver as _, Explained};
+use longshore_model::Provenance;
 
 use crate::world::{World, sleeper};
 

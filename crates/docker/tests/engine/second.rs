@@ -1,7 +1,7 @@
 //! Two agents on one engine: one keeps its images, the other looks on until it can take over.
 
-use longshore_driver::{Driver as _, Provenance};
-use longshore_model::NodeId;
+use longshore_driver::Driver as _;
+use longshore_model::{NodeId, Provenance};
 
 use crate::world::{DELAY, Node, World, options, sleeper};
 

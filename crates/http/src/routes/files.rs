@@ -149,12 +149,14 @@ pub(crate) async fn stream(ask: Ask, Path(id): Path<String>) -> Result<Response>
         "end" => true,
         _ => return Err(ApiError::bad_request("origin must be start or end")),
     };
-    let opened = on_disk(&ask.context, &id, move |client, alloc| client.open_file(alloc, &path)).await?;
-    let file = opened.map_err(|why| match why {
+    let opened = on_disk(&ask.context, &id, move |client, alloc| {
+        let file = client.open_file(alloc, &path)?;
+        Ok((file.size_bytes()?, file))
+    });
+    let (size, file) = opened.await?.map_err(|why| match why {
         FilesError::Secret(_) | FilesError::Escapes => ApiError::server(why.to_string()),
         other => ApiError::bad_request(other.to_string()),
     })?;
-    let size = file.size_bytes().map_err(failed)?;
     let offset = if from_end { size.saturating_sub(offset) } else { offset };
     let name = file.name.clone();
     let reader = Reader { file: Some(file), offset, left: None };
@@ -174,26 +176,42 @@ struct Reader {
     left: Option<u64>,
 }
 
+/// What can be told of a file that has no more to give for now.
+struct AtEnd {
+    is_there: bool,
+    /// `None` when it cannot be told any more.
+    size_bytes: Option<u64>,
+}
+
 impl Reader {
     /// The next piece; empty at the end of what there is.
     async fn piece(&mut self) -> Result<Bytes, FilesError> {
-        let (Some(file), offset) = (self.file.take(), self.offset) else { return Ok(Bytes::new()) };
+        let offset = self.offset;
         let wanted =
             self.left.map_or(PIECE_BYTES, |left| usize::try_from(left).unwrap_or(PIECE_BYTES).min(PIECE_BYTES));
-        let read = tokio::task::spawn_blocking(move || {
+        let read = self.with_file(move |file| {
             let mut piece = vec![0; wanted];
-            let read = file.read_at(&mut piece, offset).map(|read| {
-                piece.truncate(read);
-                Bytes::from(piece)
-            });
-            (file, read)
+            let read = file.read_at(&mut piece, offset)?;
+            piece.truncate(read);
+            Ok::<_, FilesError>(Bytes::from(piece))
         });
-        let Ok((file, read)) = read.await else { return Ok(Bytes::new()) };
-        self.file = Some(file);
-        let piece = read?;
+        let piece = read.await.unwrap_or_else(|| Ok(Bytes::new()))?;
         self.offset += piece.len() as u64;
         self.left = self.left.map(|left| left.saturating_sub(piece.len() as u64));
         Ok(piece)
+    }
+
+    async fn at_end(&mut self) -> Option<AtEnd> {
+        self.with_file(|file| AtEnd { is_there: file.is_there(), size_bytes: file.size_bytes().ok() }).await
+    }
+
+    /// Does what waits for the disk apart from everything else. `None` when there is no file to work with any more.
+    async fn with_file<T: Send + 'static>(&mut self, work: impl FnOnce(&AllocFile) -> T + Send + 'static) -> Option<T> {
+        let file = self.file.take()?;
+        let done = tokio::task::spawn_blocking(move || (work(&file), file)).await;
+        let (done, file) = done.ok()?;
+        self.file = Some(file);
+        Some(done)
     }
 }
 
@@ -227,12 +245,12 @@ impl Frames {
                     return None;
                 }
             }
-            let file = self.reader.file.as_ref()?;
-            if !file.is_there() {
+            let file = self.reader.at_end().await?;
+            if !file.is_there {
                 self.over = true;
                 return Some(Ok(self.encoded(&[], "file deleted")));
             }
-            if file.size_bytes().ok()? < self.reader.offset {
+            if file.size_bytes? < self.reader.offset {
                 self.reader.offset = 0;
                 return Some(Ok(self.encoded(&[], "file truncated")));
             }

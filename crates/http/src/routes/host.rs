@@ -15,7 +15,8 @@ pub(crate) async fn stats(ask: Ask) -> Result<Response> {
     let asked = ask.params.text("node_id");
     match &ask.context.client {
         Some(client) if asked.is_empty() || client.node_id().to_string() == asked => {
-            reply::json(&ask.params, &shown(&client.stats(), client.node().resources.cpu_mhz))
+            let stats = client.stats().await.ok_or_else(|| ApiError::server("the look at the machine ended early"))?;
+            reply::json(&ask.params, &shown(&stats, client.node().resources.cpu_mhz))
         }
         None if asked.is_empty() => Err(ApiError::bad_request("No local Node and node_id not provided")),
         _ => {

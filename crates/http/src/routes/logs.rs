@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use futures_util::stream;
 use longshore_api::StreamFrame;
-use longshore_client::{Client, ReadLogError};
+use longshore_client::ReadLogError;
 use longshore_logs::{LogFrame, LogOrigin, LogReader, LogStream};
 use longshore_model::AllocId;
 use tokio_util::sync::CancellationToken;
@@ -43,8 +43,9 @@ struct Wanted {
 pub(crate) async fn logs(ask: Ask, Path(id): Path<String>) -> Result<Response> {
     let wanted = wanted(&ask)?;
     let content_type = HeaderValue::from_static(if wanted.plain { "text/plain" } else { "application/json" });
-    let mut response = match open(&ask.context, &id, &wanted) {
-        Ok(reader) => Response::new(Body::from_stream(pieces(reader, wanted.plain, ask.context.end.clone()))),
+    let plain = wanted.plain;
+    let mut response = match open(&ask.context, &id, wanted).await {
+        Ok(reader) => Response::new(Body::from_stream(pieces(reader, plain, ask.context.end.clone()))),
         Err(error) => error.into_response(),
     };
     response.headers_mut().insert(header::CONTENT_TYPE, content_type);
@@ -80,22 +81,24 @@ fn wanted(ask: &Ask) -> Result<Wanted> {
     Ok(Wanted { task: task.to_owned(), stream, follow, origin, offset_bytes, plain })
 }
 
-fn open(context: &Context, id: &str, wanted: &Wanted) -> Result<LogReader> {
+async fn open(context: &Context, id: &str, wanted: Wanted) -> Result<LogReader> {
     let alloc: AllocId = full_id("alloc", id)?;
-    let read = |client: &Client| {
-        client.logs(alloc, &wanted.task, wanted.stream, wanted.origin, wanted.offset_bytes, wanted.follow)
-    };
-    match context.client.as_ref().map(read) {
-        Some(Ok(reader)) => Ok(reader),
-        Some(Err(why @ ReadLogError::UnknownTask(_))) => Err(ApiError::bad_request(why.to_string())),
-        Some(Err(why @ ReadLogError::NotStarted(_))) => Err(ApiError::not_found(why.to_string())),
-        Some(Err(why @ ReadLogError::Log(_))) => Err(ApiError::server(with_causes(&why))),
-        Some(Err(ReadLogError::UnknownAllocation(_))) | None => Err(not_here(context, alloc, wanted)),
+    let Some(client) = context.client.clone() else { return Err(not_here(context, alloc, &wanted.task)) };
+    let task = wanted.task.clone();
+    let opened = tokio::task::spawn_blocking(move || {
+        client.logs(alloc, &task, wanted.stream, wanted.origin, wanted.offset_bytes, wanted.follow)
+    });
+    match opened.await.map_err(|why| ApiError::server(format!("the look at the log ended early: {why}")))? {
+        Ok(reader) => Ok(reader),
+        Err(why @ ReadLogError::UnknownTask(_)) => Err(ApiError::bad_request(why.to_string())),
+        Err(why @ ReadLogError::NotStarted(_)) => Err(ApiError::not_found(why.to_string())),
+        Err(why @ ReadLogError::Log(_)) => Err(ApiError::server(with_causes(&why))),
+        Err(ReadLogError::UnknownAllocation(_)) => Err(not_here(context, alloc, &wanted.task)),
     }
 }
 
 /// What the server knows of an allocation that this node does not have.
-fn not_here(context: &Context, id: AllocId, wanted: &Wanted) -> ApiError {
+fn not_here(context: &Context, id: AllocId, task: &str) -> ApiError {
     let state = context.server.snapshot();
     let Some(alloc) = state.allocation(id) else {
         return ApiError::not_found(format!("Unknown allocation {:?}", id.to_string()));
@@ -104,11 +107,11 @@ fn not_here(context: &Context, id: AllocId, wanted: &Wanted) -> ApiError {
         return ApiError::not_found("No path to node");
     }
     // The node has not taken it in yet, or has collected it.
-    let has_task = alloc.job_spec.group(&alloc.group).is_some_and(|group| group.task(&wanted.task).is_some());
+    let has_task = alloc.job_spec.group(&alloc.group).is_some_and(|group| group.task(task).is_some());
     if has_task {
-        ApiError::not_found(ReadLogError::NotStarted(wanted.task.clone()).to_string())
+        ApiError::not_found(ReadLogError::NotStarted(task.to_owned()).to_string())
     } else {
-        ApiError::bad_request(ReadLogError::UnknownTask(wanted.task.clone()).to_string())
+        ApiError::bad_request(ReadLogError::UnknownTask(task.to_owned()).to_string())
     }
 }
 

@@ -10,9 +10,9 @@ use async_trait::async_trait;
 use longshore_driver::{
     AcceptRequest, Adopted, Capabilities, Collected, ConfigFault, Driver, DriverError, ExitResult, Explained,
     Fingerprint, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, KnownAllocation, PauseReport,
-    PinReport, Provenance, Pulled, Reason, Recovered, StartRequest, Started, TaskHandle, TaskId,
+    PinReport, Pulled, Reason, Recovered, StartRequest, Started, TaskHandle, TaskId,
 };
-use longshore_model::{AllocId, Timestamp};
+use longshore_model::{AllocId, Provenance, Timestamp};
 use longshore_values::GoDuration;
 use serde_json::Value;
 use tokio::sync::watch;

@@ -8,10 +8,8 @@ use serde_json::{Value, json};
 use crate::world::{World, shop};
 
 /// Where an answer differs from the recorded one on purpose, and why. Paths are compared from their end.
-const DIFFERENCES: &[(&str, &str)] = &[
-    ("011-agent-self.json.config", "the agent gives it, and compares it itself; here it is one line"),
-    ("252-evaluation-get-blocked.json.FailedTGAllocs", "told by the evaluation that it waits for, its `PreviousEval`"),
-];
+const DIFFERENCES: &[(&str, &str)] =
+    &[("011-agent-self.json.config", "the agent gives it, and compares it itself; here it is one line")];
 /// Answers of which each part is there, always: a null in the place of something is a fault.
 const WHOLE: &[&str] = &["011-agent-self.json", "015-agent-members.json", "036-client-stats-local.json"];
 /// Maps whose keys are names that somebody chose: their values are compared, whatever the keys.

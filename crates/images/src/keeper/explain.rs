@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
-use longshore_model::{ContentId, ImageRef};
+use longshore_model::{ContentId, ImageRef, Provenance};
 use longshore_values::Glob;
 
 use super::{Keeper, Target};
 use crate::policy::matches_name;
 use crate::{
     Binding, ContentState, Explanation, FetchFailure, ForeignReason, ImageStatus, LastFailure, NameRecord, Pin,
-    Provenance, StateWord,
+    StateWord,
 };
 
 /// So many names' last failures are remembered.

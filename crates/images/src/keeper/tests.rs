@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
+use longshore_model::{AllocId, ContentId, ImageRef, Provenance, Timestamp};
 use longshore_values::{Glob, GoDuration};
 
 use super::Keeper;
