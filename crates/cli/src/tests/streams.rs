@@ -149,14 +149,15 @@ fn images_are_adopted_and_removals_paused() {
     Nothing was adopted (-dry-run)
     --- exit 0
     ");
+    let pause = json!({"Who": "ann@h", "At": "2026-11-30T17:00:00Z", "Until": "2226-11-30T17:00:00Z"});
+    // One answer a call.
     agent.at("PUT /v1/client/images/pause", 200, 5, &json!({"Who": "", "At": null, "Until": null}));
+    agent.at("PUT /v1/client/images/pause", 200, 5, &pause);
     insta::assert_snapshot!(run_at(&agent.address, &["image", "pause", "0s"]), @"
     --- stdout
     Images are removed again when nothing needs them
     --- exit 0
     ");
-    let pause = json!({"Who": "ann@h", "At": "2026-11-30T17:00:00Z", "Until": "2226-11-30T17:00:00Z"});
-    agent.at("PUT /v1/client/images/pause", 200, 5, &pause);
     let told = run_at(&agent.address, &["image", "pause", "200y"]);
     assert!(told.starts_with("--- stdout\nNo image is removed for ") && told.contains("(ann@h paused it)"), "{told}");
     agent.at("GET /v1/client/images", 200, 5, &json!({"Note": "", "Pause": pause, "Images": []}));
