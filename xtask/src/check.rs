@@ -1,5 +1,6 @@
 //! `cargo xtask check`: all that must hold before a change goes in.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use longshore_harness::{program, reap_leftovers};
@@ -22,16 +23,29 @@ pub(crate) fn run() -> Outcome {
     tidy::run()?;
     shell::run(cargo().args(["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
     shell::run(cargo().args(["build", "--workspace", "--locked"]))?;
+    let mounted = mounts()?;
     shell::run(&mut tests())?;
     let left = reap_leftovers()?;
     if !left.is_empty() {
         return Err(format!("tests left runs behind (taken away now): {}", left.join(", ")).into());
+    }
+    let left: Vec<_> = mounts()?.difference(&mounted).cloned().collect();
+    if !left.is_empty() {
+        return Err(format!("tests left mounts behind: {}; `umount` ends one", left.join(", ")).into());
     }
     println!("\nAll is well.");
     if !installed.is_empty() {
         println!("Packages that were installed, and stay: {}", installed.join(", "));
     }
     Ok(())
+}
+
+/// Mounts below the folders that tests make for themselves; others may mount elsewhere meanwhile.
+fn mounts() -> std::io::Result<BTreeSet<String>> {
+    let begins = std::env::temp_dir().join(".tmp").display().to_string();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
+    let places = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    Ok(places.filter(|place| place.starts_with(&begins)).map(str::to_owned).collect())
 }
 
 fn tests() -> Command {

@@ -11,12 +11,13 @@ use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_driver::ExitResult;
 use longshore_link::AllocationReport;
 use longshore_model::{AllocId, Allocation, ClientStatus, DesiredStatus, LogIndex, WishAnswer};
+use longshore_samples::Folder;
 use longshore_values::GoDuration;
 use scripted::{ScriptedDriver, ScriptedServer, allocation, task};
 
 /// One node with its server and driver; both outlive the node's process.
 struct World {
-    folder: tempfile::TempDir,
+    folder: Folder,
     server: Arc<ScriptedServer>,
     driver: Arc<ScriptedDriver>,
 }
@@ -24,7 +25,7 @@ struct World {
 impl World {
     fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            folder: Folder::new(),
             server: Arc::new(ScriptedServer::default()),
             driver: Arc::new(ScriptedDriver::default()),
         }

@@ -1,5 +1,7 @@
 //! A node, a job and an allocation as tests begin with them. Only for tests: each changes in its own words what it is about.
 
+mod folder;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,6 +12,8 @@ use longshore_model::{
     RestartMode, RestartPolicy, Task, TaskGroup, Timestamp, UpdatePolicy,
 };
 use longshore_values::GoDuration;
+
+pub use folder::Folder;
 
 /// Two attempts in half an hour, as a service has them by default.
 pub const RESTART: RestartPolicy = RestartPolicy {

@@ -12,6 +12,7 @@ use longshore_client::{Client, ClientConfig, PreparedClient};
 use longshore_http::{AgentInfo, Http, HttpOptions};
 use longshore_journal::MemoryJournal;
 use longshore_model::NodeId;
+use longshore_samples::Folder;
 use longshore_server::{Server, ServerConfig};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +28,7 @@ pub(crate) struct World {
     pub(crate) client: Client,
     pub(crate) driver: Arc<Stage>,
     /// Holds the node's record, and below `alloc` the folders of its allocations.
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Folder,
 }
 
 /// A whole answer.
@@ -66,7 +67,7 @@ impl World {
     pub(crate) async fn with(driver: Stage, options: &HttpOptions) -> Self {
         let config = ServerConfig { workers: 1, ..ServerConfig::default() };
         let server = Server::start(config, MemoryJournal::default().open()).await.unwrap();
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder::new();
         let mut config = ClientConfig::new(folder.path().join("client"), folder.path().join("alloc"), "host-a");
         config.http_address = "127.0.0.1:4646".to_owned();
         let driver = Arc::new(driver);

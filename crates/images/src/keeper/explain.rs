@@ -212,11 +212,11 @@ impl Keeper {
         if let Some(backoff) = self.backoffs.get(target) {
             return format!("could not be removed, tried again later: {}", backoff.message);
         }
-        if !self.engine_up {
-            return "the engine does not answer".to_owned();
-        }
         if let Some(pause) = self.paused() {
             return format!("idle, and {} has paused removals", pause.who);
+        }
+        if !self.engine_up {
+            return "the engine does not answer".to_owned();
         }
         if !self.may_remove() {
             return "the engine and the allocations have not been compared yet".to_owned();
