@@ -29,7 +29,7 @@ pub(super) fn submit(agent: &Agent, id: &str, driver: &str, network: &str, count
         // A thousand of the default size would fill the disk on paper, and the rest would wait for room.
         "TaskGroups": [{ "Name": "g", "Count": count, "EphemeralDisk": { "SizeMB": 10 }, "Tasks": [{
             "Name": "t", "Driver": driver, "Config": config,
-            "Resources": { "CPU": 1, "MemoryMB": 10 },
+            "Resources": { "CPU": 1, "MemoryMB": 10 }, "LogConfig": { "MaxFiles": 1, "MaxFileSizeMB": 1 },
         }] }],
     } });
     let submitted =
