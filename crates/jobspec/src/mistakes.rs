@@ -30,6 +30,9 @@ pub(crate) fn of_syntax(source: &Source, offset: usize, why: &str) -> Diagnostic
         format!("write `{name} = …`")
     } else if why.contains("heredoc") {
         "the word after `<<` must stand alone on a later line".to_owned()
+    } else if is_within_block_of_one_line(text, place.column) {
+        "a block on one line holds one attribute at most; write what stands after its `{` on lines of its own"
+            .to_owned()
     } else if offset >= source.text.trim_end().len() {
         match unclosed_brace(&lines) {
             Some(line) => format!("a `}}` is missing: the block of line {line} is not closed"),
@@ -49,6 +52,25 @@ fn first_word(line: &str) -> (&str, &str) {
     }
     let end = line.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).unwrap_or(line.len());
     line.split_at(end)
+}
+
+/// Whether the column (from 1) is behind a `{` that opens a block on this line and closes later.
+fn is_within_block_of_one_line(line: &str, column: usize) -> bool {
+    let before: String = line.chars().take(column.saturating_sub(1)).collect();
+    let (mut quoted, mut last, mut open) = (false, ' ', Vec::new());
+    for c in before.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            // Behind these stands an object.
+            '{' if !quoted => open.push(!"=:([,{?$%".contains(last)),
+            '}' if !quoted => drop(open.pop()),
+            _ => {}
+        }
+        if !c.is_whitespace() {
+            last = c;
+        }
+    }
+    open.last() == Some(&true)
 }
 
 fn is_unclosed_directive(line: &str) -> bool {
@@ -112,6 +134,21 @@ mod tests {
     #[track_caller]
     fn check(line: &str, expected: Option<usize>) {
         assert_eq!(open_quote(line), expected, "{line}");
+    }
+
+    #[test]
+    fn blocks_of_one_line_are_found() {
+        let check = |line: &str, expected| {
+            let column = line.find('^').unwrap() + 1;
+            assert_eq!(is_within_block_of_one_line(line, column), expected, "{line}");
+        };
+        check("network { port ^\"http\" {} }", true);
+        check("config { image = \"a\" ^args = [] }", true);
+        check("port \"http\" { to = 1 ^static = 2 }", true);
+        check("a = { b = 1 ^c = 2 }", false);
+        check("a = f({ b = 1 ^c = 2 })", false);
+        check("a = \"${b} { \" ^c", false);
+        check("port \"http\" {} ^x", false);
     }
 
     #[test]
