@@ -23,7 +23,7 @@ fn machine() -> Machine {
     Machine { proxy, registry, engine, run }
 }
 
-fn free_bytes(disk: &Path) -> u64 {
+pub(crate) fn free_bytes(disk: &Path) -> u64 {
     let about = nix::sys::statvfs::statvfs(disk).unwrap();
     about.blocks_available() * about.fragment_size()
 }

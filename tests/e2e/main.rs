@@ -28,6 +28,7 @@ mod placement;
 mod pull_errors;
 mod rolling;
 mod soak;
+mod space;
 mod support;
 mod updates;
 mod versions;

@@ -127,6 +127,18 @@ pub struct ImageCount {
     pub value: f64,
 }
 
+/// The room on the file system with the engine's images.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImageRoom {
+    /// None when it cannot be measured from here.
+    pub disk_total_bytes: Option<u64>,
+    pub disk_free_bytes: Option<u64>,
+    /// What images of ours take, each shared layer once.
+    pub obtained_bytes: u64,
+    /// What room can be short for, and whether it is: `no_space`, `disk_high`, `min_free`, `budget`.
+    pub short: Vec<(&'static str, bool)>,
+}
+
 /// What people may ask about the images of a node.
 #[async_trait]
 pub trait Images: Send + Sync {
@@ -168,6 +180,11 @@ pub trait Images: Send + Sync {
     /// What has been done with images since the agent's start.
     async fn counts(&self) -> Result<Vec<ImageCount>, DriverError> {
         Ok(Vec::new())
+    }
+
+    /// The room on the engine's disk, where that is known.
+    async fn room(&self) -> Result<Option<ImageRoom>, DriverError> {
+        Ok(None)
     }
 
     /// Whether this agent keeps the images of its engine; else why not (another keeper holds the engine, no engine, …).

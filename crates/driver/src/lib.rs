@@ -23,7 +23,7 @@ pub use error::{ConfigFault, DriverError, ErrorClass, Reason};
 pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
-    Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images, PauseReport,
+    Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom, Images, PauseReport,
     PinReport, Pulled,
 };
 pub use request::{

@@ -223,7 +223,7 @@ impl Class {
     pub fn hint(self) -> &'static str {
         match self {
             Self::NoSpace => {
-                "free room on the engine's data root, or set a shorter gc.image_delay so that idle images go earlier"
+                "free room on the engine's data root, or set gc.disk_high or a shorter gc.image_delay so that idle images go earlier"
             }
             Self::PortTaken => "another process or container holds the port; ask for a dynamic port or free it",
             Self::BadCommand => "check command, args and entrypoint against what the image contains",

@@ -44,7 +44,7 @@ pub use model::create::{
 };
 pub use model::event::{EngineEvent, EventActor};
 pub use model::exec::{CreateExec, CreatedExec, Exec};
-pub use model::image::{Image, ImageConfig, ImageRemoval, ImageRootFs, ImageSummary};
+pub use model::image::{HistoryStep, Image, ImageConfig, ImageRemoval, ImageRootFs, ImageSummary};
 pub use model::progress::{LayerProgress, PullMessage};
 pub use model::stats::{CpuStats, MemoryStats, PidsStats, Stats};
 pub use model::system::{Info, Network, RuntimeInfo, ServerVersion};

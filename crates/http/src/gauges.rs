@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longshore_api::GaugeValue;
-use longshore_driver::{ImageCount, ImageReport};
+use longshore_driver::{ImageCount, ImageReport, ImageRoom};
 use longshore_model::{ClientStatus, EvalStatus, JobStatus, Node, NodeId};
 use longshore_server::EvaluationCounts;
 use longshore_state::State;
@@ -134,6 +134,23 @@ impl Gauges {
         for count in counts {
             let labels = count.labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
             self.add(&format!("longshore.images.{}_total", count.what), count.value, &labels);
+        }
+    }
+
+    /// Longshore's own: the file system that images lie on, and what it is short for.
+    pub(crate) fn of_image_room(&mut self, room: Option<&ImageRoom>) {
+        let Some(room) = room else { return };
+        let none = Labels::new();
+        let measured = [
+            ("disk_total_bytes", room.disk_total_bytes),
+            ("disk_free_bytes", room.disk_free_bytes),
+            ("obtained_bytes", Some(room.obtained_bytes)),
+        ];
+        for (what, bytes) in measured.into_iter().filter_map(|(what, bytes)| Some((what, bytes?))) {
+            self.add(&format!("longshore.images.{what}"), bytes as f64, &none);
+        }
+        for (reason, is_short) in &room.short {
+            self.add("longshore.images.pressure", f64::from(u8::from(*is_short)), &labels([("reason", reason)]));
         }
     }
 

@@ -49,6 +49,10 @@ pub enum Action {
     RemoveName { act: ActId, name: ImageRef, content: ContentId },
     /// Give the content this private name. Answer: `Tagged`.
     Tag { act: ActId, content: ContentId, name: ImageRef },
+    /// Remove containers of ours, of allocations that are over and that do not run. Answer: `DeadRemoved`.
+    RemoveDead { act: ActId },
+    /// The end of what `Event::NoSpace` began: whether anything was removed.
+    RoomMade { any: bool },
     /// Send `Event::Tick` at this time; replaces an earlier wish.
     WakeAt(Timestamp),
     /// Write this line to the log, for people.

@@ -1,7 +1,10 @@
 use std::collections::BTreeSet;
 
 use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_values::GoDuration;
 use serde::{Deserialize, Serialize};
+
+use crate::Short;
 
 /// What is on record about one name. No record: not ours, and nobody has taken it from us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +21,9 @@ pub struct NameRecord {
     pub uses: u64,
     /// The last grant or the last end of a need.
     pub last_used_at: Option<Timestamp>,
+    /// How long it took to bring it, the last time that something was brought.
+    #[serde(default)]
+    pub took: Option<GoDuration>,
 }
 
 /// A name at a content, and its place in its life.
@@ -141,4 +147,15 @@ pub enum RemovalReason {
     Due,
     /// A person asked for collection now.
     Asked,
+    /// Nothing has needed it for the greatest age that was set.
+    Aged,
+    /// Room was short, and it was worth least (K9).
+    Room(Short),
+}
+
+impl RemovalReason {
+    /// Whether it goes for want of room.
+    pub fn is_room(self) -> bool {
+        matches!(self, Self::Room(_))
+    }
 }

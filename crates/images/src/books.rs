@@ -212,6 +212,7 @@ impl Books {
             foreign: false,
             uses: 0,
             last_used_at: None,
+            took: None,
         });
         change(record);
         record.foreign &= record.binding.is_some_and(|binding| binding.idle_since().is_some());

@@ -25,7 +25,7 @@ pub struct ActId(pub u64);
 
 /// What happened.
 ///
-/// What the shell owes the keeper: each `Look`, `Pull`, `Load`, `Tag` and `RemoveName` is answered by exactly one event
+/// What the shell owes the keeper: each `Look`, `Pull`, `Load`, `Tag`, `RemoveName` and `RemoveDead` is answered by exactly one event
 /// that carries its id, whatever happens to the engine, unless the agent ends first. A lost answer is an answer; a look that
 /// hangs has to be given up, because only one is out at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,10 @@ pub enum Event {
     Removed { act: ActId, answer: RemovalAnswer },
     /// The answer to `Action::Tag`.
     Tagged { act: ActId, answer: TagAnswer },
+    /// The answer to `Action::RemoveDead`.
+    DeadRemoved { act: ActId, removed: u32 },
+    /// A write of ours to the engine's disk, other than a pull or load, met "no space left". Answered by `RoomMade`.
+    NoSpace,
     /// The engine's event stream shows something; ours and others' alike, possibly late, possibly not at all.
     EngineSaw { at: Timestamp, news: EngineNews },
     /// The engine no longer answers.
@@ -134,6 +138,9 @@ pub struct FetchFailure {
     pub kind: FailureKind,
     /// For people: image, registry, cause and what to try; no secrets.
     pub message: String,
+    /// With `NoSpace`: about how many free bytes it would take, `ROOM_PER_DOWNLOADED_BYTE` for each that is downloaded.
+    #[serde(default)]
+    pub needed_bytes: Option<u64>,
 }
 
 /// What a caller might do differently after a failed pull or load.

@@ -51,4 +51,12 @@ pub enum Fault {
     AdoptionForgotten,
     /// The image of a version that can be gone back to is let go.
     KeptVersionForgotten,
+    /// Images go for want of room although no mark was set.
+    PressesWithoutMark,
+    /// Images go for want of room although they were used just now.
+    IgnoresMinAge,
+    /// Images go for want of room when there is enough of it.
+    OvershootsTheMark,
+    /// The image that is worth most goes first.
+    WorthiestFirst,
 }

@@ -23,6 +23,7 @@ mod owner;
 mod policy;
 mod record;
 mod row;
+mod space;
 mod status;
 mod story;
 mod view;
@@ -38,12 +39,13 @@ pub use event::{
 #[doc(hidden)]
 pub use fault::Fault;
 pub use hold::{Handover, Hold, Pause, Pin};
-pub use keeper::{Breach, Invariant, Keeper};
+pub use keeper::{Breach, Invariant, Keeper, RoomReport};
 pub use look::{ContainerSeen, ImageSeen, Seen};
 pub use notice::{Level, Notice, RemovalOutcome};
 pub use owner::Owner;
 pub use policy::{Foreign, Policy};
 pub use record::{BadEntry, Entry, RECORD_FORMAT, Record};
 pub use row::{ROWS_OF_LATER_FEATURES, Row, RowCounts};
+pub use space::{Disk, Layer, ROOM_PER_DOWNLOADED_BYTE, Retain, Room, Short, SpacePolicy};
 pub use status::{Explanation, ImageStatus, LastFailure, StateWord};
 pub use story::{End, Story};

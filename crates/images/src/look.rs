@@ -1,7 +1,7 @@
 use longshore_model::{ContentId, ImageRef};
 use serde::{Deserialize, Serialize};
 
-use crate::Owner;
+use crate::{Owner, Room};
 
 /// One look at an engine: all its images and all its containers, listed after the look was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct Seen {
     pub containers: Vec<ContainerSeen>,
     /// What could not be read, for people. Unless it is empty, what is missing from the lists is unknown, not absent (K6).
     pub unreadable: Vec<String>,
+    /// Measured after all that was asked for before this look has been answered (K9).
+    #[serde(default)]
+    pub room: Room,
 }
 
 impl Seen {

@@ -1,9 +1,10 @@
 use std::fmt;
 
 use longshore_model::{ContentId, ImageRef, Timestamp};
+use longshore_values::ByteSize;
 use serde::{Deserialize, Serialize};
 
-use crate::{Owner, Pause, RemovalReason};
+use crate::{Disk, Owner, Pause, RemovalReason, Short};
 
 /// A line for the log: what an operator would want to know about images, one each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,11 +25,11 @@ pub enum Notice {
     /// A pull or load of ours brought content that was not there.
     Obtained { name: ImageRef, content: ContentId, size_bytes: u64 },
     /// A pull or load that nobody waited for any more brought something all the same.
-    ArrivedLate { name: ImageRef, content: ContentId, due_at: Timestamp },
+    ArrivedLate { name: ImageRef, content: ContentId, due_at: Option<Timestamp> },
     /// Nothing needs it any more.
-    Idle { name: ImageRef, content: ContentId, due_at: Timestamp },
+    Idle { name: ImageRef, content: ContentId, due_at: Option<Timestamp> },
     /// Nothing needs a name that others brought, and the settings have it removed.
-    ForeignIdle { name: ImageRef, content: ContentId, due_at: Timestamp },
+    ForeignIdle { name: ImageRef, content: ContentId, due_at: Option<Timestamp> },
     /// A removal has its outcome.
     Removal { name: ImageRef, content: ContentId, why: RemovalReason, outcome: RemovalOutcome },
     /// A name of ours points at other content now, or was pulled, loaded or tagged by others: it is theirs from now on.
@@ -51,6 +52,14 @@ pub enum Notice {
     Resumed { by: Option<String> },
     /// Nothing is removed before holds, allocations and containers have been compared (K10); now they have.
     Recovered,
+    /// Room is short: idle images go from now on, the least worth first (K9).
+    Pressed { short: Short, disk: Option<Disk>, taken_bytes: Option<u64> },
+    /// It is not any more.
+    Eased { short: Short, disk: Option<Disk>, removed: u32 },
+    /// Room is short, and nothing can go; told again ever less often.
+    NothingCanGo { short: Short, disk: Option<Disk>, images: usize },
+    /// Room is short, and this image cannot go; once for each reason.
+    CannotGo { image: String, why: String },
 }
 
 /// How the removal of a name ended, by the engine's answer and a new look.
@@ -105,7 +114,12 @@ impl Notice {
                 RemovalOutcome::Refused { .. } | RemovalOutcome::Unanswered { .. } => Level::Warn,
                 _ => Level::Info,
             },
-            Self::HoldDropped { .. } | Self::HoldMissed { .. } | Self::CannotSee { .. } => Level::Warn,
+            Self::Eased { .. } | Self::CannotGo { .. } => Level::Info,
+            Self::HoldDropped { .. }
+            | Self::HoldMissed { .. }
+            | Self::CannotSee { .. }
+            | Self::Pressed { .. }
+            | Self::NothingCanGo { .. } => Level::Warn,
             Self::ReleaseWithoutHold { .. } | Self::UnexpectedRemoval { .. } => Level::Error,
         }
     }
@@ -133,7 +147,11 @@ impl Notice {
             | Self::CannotSee { .. }
             | Self::Paused(_)
             | Self::Resumed { .. }
-            | Self::Recovered => None,
+            | Self::Recovered
+            | Self::Pressed { .. }
+            | Self::Eased { .. }
+            | Self::NothingCanGo { .. }
+            | Self::CannotGo { .. } => None,
         }
     }
 }
@@ -172,8 +190,8 @@ impl fmt::Display for Notice {
                 write!(f, "nothing needs {}, which others brought: gc.foreign has it removed", name.familiar())
             }
             Self::Idle { name, .. } => write!(f, "nothing needs {} any more", name.familiar()),
-            Self::Removal { name, content, outcome, .. } => {
-                write!(f, "{} ({}): {outcome}", name.familiar(), content.short())
+            Self::Removal { name, content, outcome, why } => {
+                write!(f, "{} ({}): {outcome} ({why})", name.familiar(), content.short())
             }
             Self::MovedByOthers { name, content, now_at } if content == now_at => write!(
                 f,
@@ -218,8 +236,28 @@ impl fmt::Display for Notice {
             Self::Resumed { by: None } => f.write_str("the pause of removals is over"),
             Self::Resumed { by: Some(who) } => write!(f, "{who} ends the pause of removals"),
             Self::Recovered => f.write_str("holds, allocations and containers have been compared"),
+            Self::Pressed { short, disk, taken_bytes } => {
+                write!(f, "room is short: {short}{}", room(*disk, *taken_bytes))?;
+                f.write_str("; images that nothing needs go now, the least worth first")
+            }
+            Self::Eased { short, disk, removed } => {
+                write!(f, "room is not short any more ({short}){}; {removed} images went for it", room(*disk, None))
+            }
+            Self::NothingCanGo { short, disk, images } => write!(
+                f,
+                "room is short and none of {images} images can go: {short}{}; what else is on the disk is not ours to remove",
+                room(*disk, None)
+            ),
+            Self::CannotGo { image, why } => write!(f, "{image} cannot make room: {why}"),
         }
     }
+}
+
+/// What was measured, after the sentence that it belongs to.
+fn room(disk: Option<Disk>, taken_bytes: Option<u64>) -> String {
+    let disk = disk.map(|disk| format!(" (the engine's disk: {disk})")).unwrap_or_default();
+    let taken = taken_bytes.map(|bytes| format!(" (images take {})", ByteSize(bytes))).unwrap_or_default();
+    disk + &taken
 }
 
 impl fmt::Display for RemovalOutcome {

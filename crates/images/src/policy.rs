@@ -1,6 +1,8 @@
-use longshore_model::ImageRef;
+use longshore_model::{ImageRef, Timestamp};
 use longshore_values::{Glob, GoDuration};
 use serde::{Deserialize, Serialize};
+
+use crate::{Retain, SpacePolicy};
 
 /// When images go: the part of the `gc` settings that is about them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +18,8 @@ pub struct Policy {
     pub foreign: Foreign,
     /// Another agent keeps the images of this engine: whatever is brought is not ours to remove.
     pub kept_by_others: bool,
+    /// What is about room and age.
+    pub space: SpacePolicy,
 }
 
 /// What becomes of names that others brought.
@@ -38,6 +42,7 @@ impl Default for Policy {
             keep: Vec::new(),
             foreign: Foreign::Keep,
             kept_by_others: false,
+            space: SpacePolicy::default(),
         }
     }
 }
@@ -57,6 +62,22 @@ impl Policy {
     pub fn delay(&self) -> GoDuration {
         if self.image_delay.is_negative() { GoDuration::ZERO } else { self.image_delay }
     }
+
+    /// How long something may stay idle when nothing presses; none when only pressure ends it.
+    pub fn idle_span(&self) -> Option<GoDuration> {
+        let delay = Some(self.delay().max(self.space.min_age())).filter(|_| self.space.retain == Retain::Delay);
+        delay.into_iter().chain(self.space.max_age()).min()
+    }
+
+    /// When something that is idle since then goes, if nothing presses.
+    pub fn due_at(&self, idle_since: Timestamp) -> Option<Timestamp> {
+        self.idle_span().map(|span| idle_since.plus(span))
+    }
+
+    /// From when on pressure may take something that is idle since then.
+    pub fn may_be_pressed_at(&self, idle_since: Timestamp) -> Timestamp {
+        idle_since.plus(self.space.min_age())
+    }
 }
 
 /// Whether a pattern matches a name in either form that people write.
@@ -73,6 +94,26 @@ mod tests {
         let policy: Policy = serde_json::from_str(r#"{"image": false}"#).unwrap();
         assert_eq!(policy, Policy { image: false, ..Policy::default() });
         assert_eq!(policy.image_delay, GoDuration::seconds(180));
+    }
+
+    #[test]
+    fn when_idle_images_go() {
+        let (s, zero) = (GoDuration::seconds, GoDuration::ZERO);
+        for (retain, delay, min_age, max_age, expected) in [
+            (Retain::Delay, s(180), zero, zero, Some(180)),
+            (Retain::Delay, s(-5), zero, zero, Some(0)),
+            (Retain::Delay, s(180), s(600), zero, Some(600)),
+            (Retain::Delay, s(180), zero, s(60), Some(60)),
+            (Retain::Delay, s(180), zero, s(900), Some(180)),
+            (Retain::Space, s(180), s(600), zero, None),
+            (Retain::Space, s(180), s(600), s(900), Some(900)),
+        ] {
+            let space = SpacePolicy { retain, min_age, max_age, ..SpacePolicy::default() };
+            let policy = Policy { image_delay: delay, space, ..Policy::default() };
+            let due_at = policy.due_at(Timestamp::from_seconds(1_000));
+            let expected = expected.map(|after| Timestamp::from_seconds(1_000 + after));
+            assert_eq!(due_at, expected, "{policy:?}");
+        }
     }
 
     #[test]

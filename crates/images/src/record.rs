@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use crate::{ContentRecord, Handover, Hold, NameRecord, Owner, Pause, Pin, Story};
 
 /// The format of entries as they are stored; goes up when an older reader could misread them.
-pub const RECORD_FORMAT: u32 = 1;
+///
+/// 2: images can go for want of room, or for their age; pauses, and stories of what is gone.
+pub const RECORD_FORMAT: u32 = 2;
 
 /// One change to the ledger: the entry under a key is now this one, or gone.
 ///

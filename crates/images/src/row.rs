@@ -31,6 +31,24 @@ pub enum Row {
     IdleDue,
     /// Idle → removing: a person asked.
     IdleAsked,
+    /// Idle → removing: older than the greatest age.
+    IdleAged,
+    /// Idle → removing: room is short, and it is worth least.
+    IdlePressed,
+    /// A removal for want of room, called off: the look showed that room is not short any more.
+    PressureOver,
+    /// A mark is passed.
+    MarkPassed,
+    /// A pull, or another write, met "no space left", and waits for room.
+    RoomWanted,
+    /// It is tried once more.
+    RoomMade,
+    /// It fails: nothing could go.
+    NoRoomMade,
+    /// Containers that are over go, before any image.
+    DeadRemoved,
+    /// Room is short and nothing can go: told.
+    NothingCanGo,
     /// Idle → held: pinned.
     IdlePinned,
     /// Idle → held: matched by `keep`.
@@ -111,8 +129,7 @@ pub enum Row {
 
 /// Rows of the life cycle that belong to features which this build does not have: each with the feature.
 pub const ROWS_OF_LATER_FEATURES: &[(&str, &str)] = &[
-    ("Idle, pressure or age: Removing", "space marks and ages"),
-    ("crash 13, migrate formats, swap engines", "a second ledger format"),
+    ("crash 13, swap engines", "books that move to another engine"),
     ("a mirror's name, with the job's own name tagged on", "mirrors"),
 ];
 
@@ -132,6 +149,15 @@ impl Row {
         Self::IdleWanted,
         Self::IdleDue,
         Self::IdleAsked,
+        Self::IdleAged,
+        Self::IdlePressed,
+        Self::PressureOver,
+        Self::MarkPassed,
+        Self::RoomWanted,
+        Self::RoomMade,
+        Self::NoRoomMade,
+        Self::DeadRemoved,
+        Self::NothingCanGo,
         Self::IdlePinned,
         Self::IdleKept,
         Self::IdleInUse,

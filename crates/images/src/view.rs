@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use longshore_model::{ContentId, ImageRef};
 
-use crate::{ContainerSeen, ImageSeen, LookId, Seen};
+use crate::{ContainerSeen, ImageSeen, LookId, Room, Seen};
 
 /// The engine as the last look showed it.
 #[derive(Debug, Default)]
@@ -16,6 +16,9 @@ pub(crate) struct View {
     images: BTreeMap<ContentId, ImageSeen>,
     names: BTreeMap<ImageRef, ContentId>,
     containers: BTreeMap<ContentId, Vec<ContainerSeen>>,
+    pub(crate) room: Room,
+    /// How many contents have each layer.
+    layer_users: BTreeMap<ContentId, u32>,
 }
 
 impl View {
@@ -29,6 +32,7 @@ impl View {
             self.names.clear();
             self.containers.clear();
         }
+        self.take_room(seen.room);
         for image in seen.images {
             for name in &image.names {
                 if let Some(old) = self.names.insert(name.clone(), image.id)
@@ -45,6 +49,24 @@ impl View {
             of_content.retain(|known| known.id != container.id);
             of_content.push(container);
         }
+    }
+
+    fn take_room(&mut self, room: Room) {
+        if !self.complete {
+            self.room.disk = room.disk.or(self.room.disk);
+            self.room.layers.extend(room.layers);
+        } else {
+            self.room = room;
+        }
+        self.layer_users.clear();
+        for layer in self.room.layers.values().flatten() {
+            *self.layer_users.entry(layer.id).or_default() += 1;
+        }
+    }
+
+    /// Whether more than one content has the layer.
+    pub(crate) fn is_shared(&self, layer: ContentId) -> bool {
+        self.layer_users.get(&layer).is_some_and(|users| *users > 1)
     }
 
     /// Where a name points; a bare id names its content while that is there.

@@ -1,6 +1,7 @@
-//! Small values that everybody uses: durations as Go writes them, globs, secrets that never print, and
+//! Small values that everybody uses: durations as Go writes them, numbers of bytes, globs, secrets that never print, and
 //! diagnostics that point at a place in a text, and texts of others made fit to be shown. No I/O, no clock.
 
+mod byte_size;
 mod diagnostic;
 mod duration;
 mod error_text;
@@ -10,6 +11,7 @@ mod shown;
 mod spelling;
 mod version;
 
+pub use byte_size::{BadByteSize, ByteSize};
 pub use diagnostic::{Diagnostic, Place, Severity};
 pub use duration::{BadDuration, GoDuration};
 pub use error_text::{system_words, with_causes};

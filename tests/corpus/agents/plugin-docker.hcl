@@ -44,6 +44,14 @@ plugin "docker" {
       keep        = ["*/base:*"]
       foreign     = "collect"
       keep_versions = 2
+      retain      = "space"
+      budget      = "20GB"
+      disk_high   = 85
+      disk_low    = "70%"
+      min_free    = "5GiB"
+      min_age     = "10m"
+      max_age     = "720h"
+      reclaim     = false
       dangling_containers {
         enabled        = false
         dry_run        = true

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use longshore_driver::{DriverError, EventSink, Reason, StartRequest};
 use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
 use longshore_model::{AllocId, ImageRef, TaskEvent};
-use longshore_values::GoDuration;
+use longshore_values::{ByteSize, GoDuration};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Shared, closing};
 use crate::image::{
-    Access, Answer, BadArchive, Bytes, CheckedArchive, EngineState, Grant, Keeping, Pace, Progress, check_archive, now,
+    Access, Answer, BadArchive, CheckedArchive, EngineState, Grant, Keeping, Pace, Progress, check_archive, now,
 };
 use crate::options::{Options, PullChoice};
 use crate::task::{TaskConfig, check_registry};
@@ -23,6 +23,8 @@ pub(super) const DRIVER_EVENT: &str = "Driver";
 /// Pauses between attempts at an image that is wished for.
 const AGAIN_MIN: Duration = Duration::from_secs(1);
 const AGAIN_MAX: Duration = Duration::from_secs(30);
+/// How long a start waits for room for its container.
+const ROOM_MAX: Duration = Duration::from_secs(60);
 
 /// Asks for the image of one attempt, as often as it takes.
 pub(crate) struct Asker<'a> {
@@ -194,6 +196,11 @@ impl<'a> Asker<'a> {
         }
     }
 
+    /// The engine's disk is full, and not for want of the image: has idle images go. Whether anything went.
+    pub(crate) async fn make_room(&self) -> bool {
+        matches!(tokio::time::timeout(ROOM_MAX, self.keeping.make_room()).await, Ok(Ok(true)))
+    }
+
     /// The container is made from the content.
     pub(crate) fn made(&self, grant: &Grant) {
         self.keeping.tell(Event::ContainerMade {
@@ -259,10 +266,10 @@ impl<'a> Asker<'a> {
             Some(brought) => {
                 let took = GoDuration::milliseconds(i64::try_from(brought.took.as_millis()).unwrap_or(i64::MAX));
                 if brought.by_load {
-                    format!("Image ready: {name} loaded in {took}, {} unpacked", Bytes(grant.size_bytes))
+                    format!("Image ready: {name} loaded in {took}, {} unpacked", ByteSize(grant.size_bytes))
                 } else {
                     let bytes = brought.downloaded_bytes;
-                    format!("Image ready: {name} pulled in {took}, {} downloaded", Bytes(bytes))
+                    format!("Image ready: {name} pulled in {took}, {} downloaded", ByteSize(bytes))
                 }
             }
         }

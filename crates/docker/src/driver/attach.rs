@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use longshore_images::{Event, Policy};
 
+use super::dead::remove_dead;
 use super::shared::{Books, Shared};
 use crate::error::{LedgerError, LockError};
 use crate::image::{
-    EngineState, KeeperLock, Keeping, KeepingBooks, KeepingSetup, Ledger, Looker, engine_key, follow, with_causes,
+    EngineState, KeeperLock, Keeping, KeepingBooks, KeepingSetup, Ledger, Looker, RemoveDead, engine_key, follow,
+    with_causes,
 };
 
 const AGAIN_MIN: Duration = Duration::from_millis(100);
@@ -178,16 +180,28 @@ fn policy(shared: &Shared, kept_by_others: bool) -> Policy {
         keep: gc.keep.clone(),
         foreign: gc.foreign,
         kept_by_others,
+        space: gc.space.clone(),
     }
 }
 
-fn start_keeping(shared: &Shared, books: KeepingBooks) -> std::io::Result<Keeping> {
+fn start_keeping(shared: &Arc<Shared>, books: KeepingBooks) -> std::io::Result<Keeping> {
+    let driver = Arc::downgrade(shared);
+    let remove_dead: RemoveDead = Arc::new(move || {
+        let driver = driver.clone();
+        Box::pin(async move {
+            match driver.upgrade() {
+                Some(shared) => remove_dead(&shared).await,
+                None => 0,
+            }
+        })
+    });
     Keeping::start(KeepingSetup {
         engine: shared.engine.clone(),
         looker: Looker::new(shared.engine.clone(), shared.node),
         auth: shared.options.auth.clone(),
         pull_activity_timeout: shared.options.pull_activity_timeout.to_std(),
         pull_parallelism: shared.options.pull_parallelism,
+        remove_dead,
         books,
     })
 }

@@ -61,12 +61,7 @@ struct Told {
 async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     let listed = shared.engine.containers(ListContainers { all: true, labels: &[NOMAD_ALLOCATION] }).await?;
     // Read after the list: what is accepted in between is known, and its container is in no older list.
-    let known: BTreeSet<AllocId> = {
-        let known = shared.known();
-        // Of those that were over before the agent started, some are forgotten already: nothing of theirs is to stay.
-        let lives = known.iter().filter(|(_, tasks)| tasks.values().any(|holding| *holding != Holding::GivenBack));
-        lives.map(|(alloc, _)| *alloc).collect()
-    };
+    let known = living(shared);
     let grace = shared.options.gc.dangling_containers.creation_grace;
     let mut foreign = BTreeSet::new();
     for container in &listed.items {
@@ -103,6 +98,14 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
     }
     told.foreign = foreign;
     Ok(())
+}
+
+/// Allocations of which something may still start or run.
+pub(super) fn living(shared: &Shared) -> BTreeSet<AllocId> {
+    let known = shared.known();
+    // Of those that were over before the agent started, some are forgotten already: nothing of theirs is to stay.
+    let lives = known.iter().filter(|(_, tasks)| tasks.values().any(|holding| *holding != Holding::GivenBack));
+    lives.map(|(alloc, _)| *alloc).collect()
 }
 
 /// Whether the operator wants it to stay although its allocation is over.

@@ -6,6 +6,7 @@ mod attempts;
 mod compare;
 mod cursor;
 mod dangling;
+mod dead;
 mod exec;
 mod fingerprint;
 mod first_look;

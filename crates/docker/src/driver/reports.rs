@@ -2,17 +2,17 @@
 
 use async_trait::async_trait;
 use longshore_driver::{
-    Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, Images,
+    Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom, Images,
     PauseReport, PinReport, Pulled,
 };
-use longshore_images::{Explanation, ImageStatus, Owner};
+use longshore_images::{Explanation, ImageStatus, Owner, Retain, Short, SpacePolicy};
 use longshore_model::{ContentId, ImageRef, Provenance, Timestamp};
-use longshore_values::GoDuration;
+use longshore_values::{ByteSize, GoDuration};
 
 use super::near::{by_id_start, near};
 use super::shared::Books;
 use super::{DockerDriver, persons, pull, story, wishes};
-use crate::image::{Bytes, Status, now};
+use crate::image::{Status, now};
 
 #[async_trait]
 impl Images for DockerDriver {
@@ -78,6 +78,16 @@ impl Images for DockerDriver {
 
     async fn paused(&self) -> Result<Option<PauseReport>, DriverError> {
         persons::paused(&self.shared).await
+    }
+
+    async fn room(&self) -> Result<Option<ImageRoom>, DriverError> {
+        let room = self.status().await?.room;
+        Ok(Some(ImageRoom {
+            disk_total_bytes: room.disk.map(|disk| disk.total_bytes),
+            disk_free_bytes: room.disk.map(|disk| disk.free_bytes),
+            obtained_bytes: room.obtained_bytes,
+            short: Short::ALL.into_iter().map(|short| (short.as_str(), room.short.contains(&short))).collect(),
+        }))
     }
 
     async fn collect(&self, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
@@ -192,7 +202,7 @@ fn lines(image: &ImageStatus, status: &Status, now: Timestamp) -> Vec<String> {
         Provenance::Absent => "It is not on this engine now.".to_owned(),
     });
     if !report.content_id.is_empty() {
-        lines.push(format!("Its content is {} ({}).", report.content_id, Bytes(report.size_bytes)));
+        lines.push(format!("Its content is {} ({}).", report.content_id, ByteSize(report.size_bytes)));
     }
     if image.uses > 0 {
         lines.push(format!("It was granted to tasks {} times.", image.uses));
@@ -241,7 +251,31 @@ fn further_lines(explained: &Explanation, now: Timestamp) -> Vec<String> {
     }
     let policy = &explained.policy;
     lines.push(format!("Settings: gc.image = {}, gc.image_delay = {}.", policy.image, policy.image_delay));
+    let room = room_settings(&policy.space);
+    if !room.is_empty() {
+        lines.push(format!("Settings about room: {}.", room.join(", ")));
+    }
     lines
+}
+
+/// Those that are not as they would be without a word.
+fn room_settings(space: &SpacePolicy) -> Vec<String> {
+    let size = |key: &str, bytes: Option<u64>| bytes.map(|bytes| format!("gc.{key} = {}", ByteSize(bytes)));
+    let percent = |key: &str, percent: Option<u8>| percent.map(|percent| format!("gc.{key} = {percent}%"));
+    let age = |key: &str, age: GoDuration| (!age.is_zero()).then(|| format!("gc.{key} = {age}"));
+    [
+        (space.retain == Retain::Space).then(|| "gc.retain = \"space\"".to_owned()),
+        size("budget", space.budget_bytes),
+        percent("disk_high", space.disk_high),
+        percent("disk_low", space.low()),
+        size("min_free", space.min_free_bytes),
+        age("min_age", space.min_age),
+        age("max_age", space.max_age),
+        (!space.reclaim).then(|| "gc.reclaim = false".to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 pub(super) fn whole_seconds(span: GoDuration) -> GoDuration {

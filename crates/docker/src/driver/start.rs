@@ -114,7 +114,7 @@ impl Maker<'_> {
     async fn make(&self, grant: &Grant, cancelled: &CancellationToken) -> Result<Made, DriverError> {
         let name = container_name(&self.request.id);
         let mut by_name = grant.by_name;
-        let mut name_taken = 0;
+        let (mut name_taken, mut room_made) = (0, false);
         let attempts_max = self.config.container_exists_attempts;
         let attempts_max = attempts_max.unwrap_or(self.shared.options.container_exists_attempts);
         loop {
@@ -134,6 +134,13 @@ impl Maker<'_> {
                 Ok(created) => created,
                 Err(error) => match error.class() {
                     Class::NotFound => return Ok(Made::ImageGone),
+                    Class::NoSpace if !room_made => {
+                        room_made = true;
+                        if !self.asker.make_room().await {
+                            return Err(of_engine(error));
+                        }
+                        continue;
+                    }
                     class @ (Class::NameTaken | Class::BeingRemoved | Class::Cut | Class::Timeout)
                         if name_taken < attempts_max =>
                     {
@@ -234,6 +241,10 @@ impl Maker<'_> {
             // What failed stays the answer, also when there is more to say about what it left.
             if let Err(left) = self.remove(&id).await {
                 tracing::warn!(container = id, error = left.full_text(), "left behind by a failed start");
+            }
+            // For the next attempt.
+            if error.class() == Class::NoSpace {
+                self.asker.make_room().await;
             }
             return Err(of_engine(error));
         }

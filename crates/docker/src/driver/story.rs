@@ -2,9 +2,9 @@
 
 use longshore_images::{End, RemovalOutcome, RemovalReason, Story};
 use longshore_model::Timestamp;
+use longshore_values::ByteSize;
 
 use super::reports::whole_seconds;
-use crate::image::Bytes;
 
 /// When it went, who decided, why, and what was freed.
 pub(crate) fn lines(story: &Story, now: Timestamp) -> Vec<String> {
@@ -15,6 +15,8 @@ pub(crate) fn lines(story: &Story, now: Timestamp) -> Vec<String> {
             let who = match why {
                 RemovalReason::Due => format!("Longshore removed it, because nothing had needed it for {delay}"),
                 RemovalReason::Asked => "Longshore removed it, because a person asked (`image gc`)".to_owned(),
+                RemovalReason::Aged => "Longshore removed it, because of its age (gc.max_age)".to_owned(),
+                RemovalReason::Room(short) => format!("Longshore removed it to make room: {short}"),
             };
             let theirs = if *foreign { "; others had brought it, and gc.foreign is \"collect\"" } else { "" };
             format!("It went {ago} ago: {who}{theirs}; {}.", freed(outcome))
@@ -31,7 +33,7 @@ pub(crate) fn lines(story: &Story, now: Timestamp) -> Vec<String> {
 
 fn freed(outcome: &RemovalOutcome) -> String {
     match outcome {
-        RemovalOutcome::Removed { freed_bytes } => format!("about {} were freed", Bytes(*freed_bytes)),
+        RemovalOutcome::Removed { freed_bytes } => format!("about {} were freed", ByteSize(*freed_bytes)),
         RemovalOutcome::Untagged => "its content stayed under another name, so nothing was freed".to_owned(),
         other => other.to_string(),
     }

@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::credentials::Source;
 use super::fetch::{Access, Fetch};
 use super::gate::Gate;
-use super::keeping::{Adopt, Answer, Books, Brought, Grant, Keeping, Message, Setup, Status, now};
+use super::keeping::{Adopt, Answer, Books, Brought, Grant, Keeping, Message, RemoveDead, Setup, Status, now};
 use super::ledger::Ledger;
 use super::lock::KeeperLock;
 use super::look::Looker;
@@ -58,6 +58,9 @@ pub(super) struct Actor {
     unanswered: usize,
     engine_up: bool,
     taking_over: Option<(Books, oneshot::Sender<()>)>,
+    remove_dead: RemoveDead,
+    /// Who waits for room.
+    rooms: Vec<oneshot::Sender<bool>>,
 }
 
 struct Waiter {
@@ -102,6 +105,8 @@ struct Running {
 
 /// Lists, and what is asked of each image that was not seen before. What was learnt of those stays with the looker.
 const LOOK_MAX: Duration = Duration::from_secs(120);
+/// The removal of containers that are over, all together.
+const DEAD_MAX: Duration = Duration::from_secs(120);
 /// So many names are remembered with how they were asked for.
 const ASKED_MAX: usize = 1024;
 const WRITE_AGAIN_MIN: Duration = Duration::from_millis(200);
@@ -115,7 +120,7 @@ impl Actor {
         inbox: mpsc::UnboundedReceiver<Message>,
         wake: watch::Sender<Option<Timestamp>>,
     ) -> Self {
-        let Setup { engine, looker, auth, pull_activity_timeout, pull_parallelism, books } = setup;
+        let Setup { engine, looker, auth, pull_activity_timeout, pull_parallelism, remove_dead, books } = setup;
         Self {
             engine,
             looker,
@@ -136,6 +141,8 @@ impl Actor {
             unanswered: 0,
             engine_up: false,
             taking_over: None,
+            remove_dead,
+            rooms: Vec::new(),
         }
     }
 
@@ -162,6 +169,10 @@ impl Actor {
                         self.take(Event::Adopted { pattern, who }, None);
                     }
                     let _ = reply.send(found);
+                }
+                Message::MakeRoom { done } => {
+                    self.rooms.push(done);
+                    self.take(Event::NoSpace, None);
                 }
                 Message::TakeOver { books, done } => self.taking_over = Some((books, done)),
                 Message::Stop { ended } => {
@@ -190,6 +201,7 @@ impl Actor {
             asked: self.asked.clone(),
             pause: self.keeper.paused().cloned(),
             counts: self.tally.counts(),
+            room: self.keeper.room(),
         }
     }
 
@@ -372,6 +384,18 @@ impl Actor {
                     outside.tell(Event::Tagged { act, answer });
                 });
             }
+            Action::RemoveDead { act } => {
+                let (remove_dead, outside) = (self.remove_dead.clone(), self.outside.clone());
+                self.runtime.spawn(async move {
+                    let removed = tokio::time::timeout(DEAD_MAX, remove_dead()).await.unwrap_or(0);
+                    outside.tell(Event::DeadRemoved { act, removed });
+                });
+            }
+            Action::RoomMade { any } => {
+                for done in self.rooms.drain(..) {
+                    let _ = done.send(any);
+                }
+            }
             Action::WakeAt(at) => {
                 self.wake.send_replace(Some(at));
             }
@@ -410,6 +434,7 @@ impl Actor {
             platform,
             patient,
             activity_timeout: self.pull_activity_timeout,
+            meter: self.looker.meter(),
             gate: self.gate.clone(),
             cancel,
             progress,
@@ -460,6 +485,7 @@ fn wants_answer(action: &Action) -> bool {
             | Action::Load { .. }
             | Action::RemoveName { .. }
             | Action::Tag { .. }
+            | Action::RemoveDead { .. }
     )
 }
 
@@ -471,6 +497,7 @@ fn is_answer(event: &Event) -> bool {
             | Event::Fetched { .. }
             | Event::Removed { .. }
             | Event::Tagged { .. }
+            | Event::DeadRemoved { .. }
     )
 }
 

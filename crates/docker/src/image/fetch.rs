@@ -1,6 +1,5 @@
 //! One pull or load, to its end: progress told, silence limited, failures in words that help.
 
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use longshore_engine::{Class, Engine, Error as EngineError, PullStream, RegistryAuth};
 use longshore_images::{FailureKind, FetchFailure};
 use longshore_model::ImageRef;
-use longshore_values::with_causes;
+use longshore_values::{ByteSize, with_causes};
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
@@ -18,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use super::archive::CheckedArchive;
 use super::credentials::{self, Source};
 use super::gate::{Gate, Place};
-use super::progress::{Bytes, Progress, Stage};
+use super::progress::{Progress, Stage};
+use super::space::Meter;
 use crate::options::AuthOptions;
 
 /// What a start attempt brings along for the case that its image has to be brought.
@@ -40,6 +40,7 @@ pub(crate) struct Fetch {
     pub(crate) activity_timeout: Duration,
     /// Whether a registry that asks for fewer requests is waited for.
     pub(crate) patient: bool,
+    pub(crate) meter: Meter,
     pub(crate) gate: Arc<Gate>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: watch::Sender<Progress>,
@@ -49,6 +50,8 @@ pub(crate) struct Fetch {
 const UNPACK_MAX: Duration = Duration::from_secs(60);
 /// How long the registry may take for its first word, if the limit on silence is not shorter.
 const CONNECT_MAX: Duration = Duration::from_secs(60);
+/// How often a pull is held against the room on the disk.
+const MEASURE_EVERY: Duration = Duration::from_millis(250);
 /// What may pass is tried again after these times, and then told.
 const AGAIN_AFTER: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(2)];
 
@@ -81,7 +84,7 @@ impl Fetch {
         let (mut waits, mut had_new_credentials) = (AGAIN_AFTER.into_iter(), false);
         loop {
             if let Some(why) = self.gate.rests(&registry).filter(|_| !self.patient) {
-                return Err(FetchFailure { kind: FailureKind::RateLimited, message: why });
+                return Err(FetchFailure { kind: FailureKind::RateLimited, message: why, needed_bytes: None });
             }
             let tell = |stage| self.progress.send_modify(|progress| progress.wait(stage));
             let place = tokio::select! {
@@ -144,8 +147,8 @@ impl Fetch {
         };
         let stream = self.engine.load_images(reader, &archive.path);
         match self.follow(stream, &Source::Nowhere).await.map_err(|failed| failed.failure) {
-            Err(FetchFailure { kind: FailureKind::Other, message }) => {
-                Err(FetchFailure { kind: FailureKind::BadArchive, message })
+            Err(failure @ FetchFailure { kind: FailureKind::Other, .. }) => {
+                Err(FetchFailure { kind: FailureKind::BadArchive, ..failure })
             }
             outcome => outcome,
         }
@@ -182,9 +185,16 @@ impl Fetch {
                 Ok(stream) => stream,
                 Err(error) => return Err(self.engine_failure(&error, source).await),
             };
+            let mut measured_at: Option<Instant> = None;
             loop {
                 match self.lively(self.until_progress(&mut stream)).await? {
-                    Ok(true) => {}
+                    Ok(true) => {
+                        let is_time = measured_at.is_none_or(|at| at.elapsed() >= MEASURE_EVERY);
+                        if is_time && self.progress.borrow().bytes_to_come() > 0 {
+                            self.must_fit().await?;
+                            measured_at = Some(Instant::now());
+                        }
+                    }
                     Ok(false) => return Ok(()),
                     Err(error) => return Err(self.engine_failure(&error, source).await),
                 }
@@ -256,17 +266,42 @@ impl Fetch {
     /// How far it came, and the room on the engine's disk: what was unpacked of it is gone again by now.
     async fn room(&self) -> String {
         let came = format!("{} were there", *self.progress.borrow());
-        let Ok(info) = self.engine.info().await else { return came };
-        let root = PathBuf::from(info.docker_root_dir);
-        let looked = tokio::task::spawn_blocking(move || nix::sys::statvfs::statvfs(&root).map(|room| (root, room)));
-        match looked.await {
-            Ok(Ok((root, room))) => {
-                let bytes = |blocks: u64| Bytes(blocks.saturating_mul(room.fragment_size()));
-                let (free, all) = (bytes(room.blocks_available()), bytes(room.blocks()));
+        match self.meter.measure().await {
+            Some((root, disk)) => {
+                let (free, all) = (ByteSize(disk.free_bytes), ByteSize(disk.total_bytes));
                 format!("{came}; without it {free} of {all} are free at {}", root.display())
             }
             // An engine elsewhere, or a folder that this agent may not see.
-            _ => came,
+            None => came,
+        }
+    }
+
+    /// What is still to come has to find room: when it cannot, going on would only fill the disk for all.
+    async fn must_fit(&self) -> Result<(), FetchFailure> {
+        let to_come = self.progress.borrow().bytes_to_come();
+        if to_come == 0 {
+            return Ok(());
+        }
+        let Some((root, disk)) = self.meter.measure().await.filter(|(_, disk)| disk.free_bytes < to_come) else {
+            return Ok(());
+        };
+        let cause = format!(
+            "stopped early: {} are still to be downloaded, and {} of {} are free at {} ({})",
+            ByteSize(to_come),
+            ByteSize(disk.free_bytes),
+            ByteSize(disk.total_bytes),
+            root.display(),
+            *self.progress.borrow()
+        );
+        Err(self.failure(FailureKind::NoSpace, &cause, Class::NoSpace.hint()))
+    }
+
+    /// About how many free bytes it takes, as far as its messages, or its archive, tell.
+    fn needed_bytes(&self) -> Option<u64> {
+        match &self.access.archive {
+            // Unpacked whole, and then once more as layers.
+            Some(archive) => Some(archive.reader().and_then(|file| file.metadata()).ok()?.len().saturating_mul(2)),
+            None => self.progress.borrow().needed_bytes(),
         }
     }
 
@@ -282,7 +317,8 @@ impl Fetch {
             message.push_str("; try: ");
             message.push_str(hint);
         }
-        FetchFailure { kind, message }
+        let needed_bytes = if kind == FailureKind::NoSpace { self.needed_bytes() } else { None };
+        FetchFailure { kind, message, needed_bytes }
     }
 }
 

@@ -1,12 +1,15 @@
 //! The handle on the keeper's thread, and what is said to it.
 
 use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use longshore_driver::ImageCount;
 use longshore_engine::Engine;
 use longshore_images::{
-    Adoption, Entry, Event, Explanation, FetchFailure, ImageStatus, Pause, Pin, Policy, Refusal, Want,
+    Adoption, Entry, Event, Explanation, FetchFailure, ImageStatus, Pause, Pin as KeptPin, Policy, Refusal, RoomReport,
+    Want,
 };
 use longshore_model::{ContentId, ImageRef, Timestamp};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -59,6 +62,7 @@ pub(crate) struct Status {
     pub(crate) pause: Option<Pause>,
     /// What was done since this agent's start.
     pub(crate) counts: Vec<ImageCount>,
+    pub(crate) room: RoomReport,
 }
 
 pub(super) enum Message {
@@ -66,8 +70,9 @@ pub(super) enum Message {
     Want { want: Want, access: Access, answers: mpsc::UnboundedSender<Answer> },
     Status(oneshot::Sender<Status>),
     Explain { name: ImageRef, reply: oneshot::Sender<Option<Explanation>> },
-    Pins(oneshot::Sender<Vec<(Pin, Vec<ImageRef>)>>),
+    Pins(oneshot::Sender<Vec<(KeptPin, Vec<ImageRef>)>>),
     Adopt { adoption: Adopt, reply: oneshot::Sender<Option<Vec<Adoption>>> },
+    MakeRoom { done: oneshot::Sender<bool> },
     TakeOver { books: Books, done: oneshot::Sender<()> },
     Stop { ended: oneshot::Sender<()> },
 }
@@ -95,6 +100,9 @@ pub(crate) struct Keeping {
     pub(super) inbox: mpsc::UnboundedSender<Message>,
 }
 
+/// Removes containers of this agent that are over, and tells how many.
+pub(crate) type RemoveDead = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = u32> + Send>> + Send + Sync>;
+
 /// What the keeper's thread works with.
 pub(crate) struct Setup {
     pub(crate) engine: Engine,
@@ -102,6 +110,7 @@ pub(crate) struct Setup {
     pub(crate) auth: AuthOptions,
     pub(crate) pull_activity_timeout: Duration,
     pub(crate) pull_parallelism: usize,
+    pub(crate) remove_dead: RemoveDead,
     pub(crate) books: Books,
 }
 
@@ -157,7 +166,7 @@ impl Keeping {
     }
 
     /// All pins, with the names that match them.
-    pub(crate) async fn pins(&self) -> Result<Vec<(Pin, Vec<ImageRef>)>, KeeperEnded> {
+    pub(crate) async fn pins(&self) -> Result<Vec<(KeptPin, Vec<ImageRef>)>, KeeperEnded> {
         let (reply, pins) = oneshot::channel();
         self.inbox.send(Message::Pins(reply)).map_err(|_| KeeperEnded)?;
         pins.await.map_err(|_| KeeperEnded)
@@ -168,6 +177,14 @@ impl Keeping {
         let (reply, adopted) = oneshot::channel();
         self.inbox.send(Message::Adopt { adoption, reply }).map_err(|_| KeeperEnded)?;
         adopted.await.map_err(|_| KeeperEnded)
+    }
+
+    /// A write to the engine's disk met "no space left". Returns when room was made, as well as can be: whether anything
+    /// was removed.
+    pub(crate) async fn make_room(&self) -> Result<bool, KeeperEnded> {
+        let (done, made) = oneshot::channel();
+        self.inbox.send(Message::MakeRoom { done }).map_err(|_| KeeperEnded)?;
+        made.await.map_err(|_| KeeperEnded)
     }
 
     /// From a keeper that looked on while another agent kept the engine's images to one that keeps them. Returns when

@@ -4,7 +4,11 @@
 //! - L2: 8 MiB of disk are set aside in a file beside it and given up, a piece at a time, when the disk is full, so that
 //!   holds can still be taken and removals recorded (K10). They are set aside again when there is room.
 //! - L3: an entry that does not match its checksum stops the start: wrong books are worse than none.
+//! - L4: a ledger of an older format is copied beside itself before anything in it is changed; one of a newer format is
+//!   refused.
 
+use std::cmp::Ordering;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use longshore_images::{Entry, Record};
@@ -13,7 +17,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
 use crate::error::LedgerError;
 
-const FORMAT: i64 = 1;
+/// 2: entries may say that an image goes for want of room, or for its age; those of format 1 read as they are.
+const FORMAT: i64 = 2;
 const RESERVE_BYTES: u64 = 8 << 20;
 
 /// An open ledger.
@@ -77,9 +82,34 @@ impl Ledger {
             .connection
             .query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0))
             .map_err(|source| self.unreadable(source))?;
-        if found > FORMAT {
-            return Err(LedgerError::Newer { path: self.path.clone(), found, known: FORMAT });
+        match found.cmp(&FORMAT) {
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(LedgerError::Newer { path: self.path.clone(), found, known: FORMAT }),
+            Ordering::Less => self.migrate(found),
         }
+    }
+
+    /// From an older format to this one, in one transaction, after a copy (L4).
+    fn migrate(&self, found: i64) -> Result<(), LedgerError> {
+        let copy = self.path.with_extension(format!("format-{found}.db"));
+        let failed = |doing, source| LedgerError::File { path: copy.clone(), doing, source };
+        // A copy that a crash cut off, or one of an earlier migration that did not end.
+        match std::fs::remove_file(&copy) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed("put aside before its format is changed", source));
+            }
+            _ => {}
+        }
+        self.connection
+            .execute("VACUUM INTO ?1", [copy.to_string_lossy()])
+            .map_err(|source| self.unwritable(source))?;
+        File::open(&copy)
+            .and_then(|file| file.sync_all())
+            .map_err(|source| failed("put aside before its format is changed", source))?;
+        self.connection
+            .execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT])
+            .map_err(|source| self.unwritable(source))?;
+        tracing::info!(ledger = %self.path.display(), copy = %copy.display(), from = found, to = FORMAT, "the image ledger has a new format");
         Ok(())
     }
 
@@ -300,6 +330,57 @@ mod tests {
         change("UPDATE meta SET value = 99");
         let error = Ledger::open(&path).err().unwrap();
         assert!(error.to_string().contains("format 99"), "{error}");
+    }
+
+    /// A ledger as the first released form wrote it.
+    fn write_format_1(path: &Path) {
+        let text = |line: &str| line.to_owned();
+        let rows = [
+            (
+                "hold task 00000000-0000-0000-0000-000000000001/web docker.io/library/redis:7",
+                text(
+                    r#"{"format":1,"hold":{"owner":{"task":{"alloc":"00000000-0000-0000-0000-000000000001","task":"web"}},"name":"docker.io/library/redis:7","since":1000000000,"granted":null,"in_use":null,"ended_at":null}}"#,
+                ),
+            ),
+            (
+                "name docker.io/library/redis:7",
+                format!(
+                    r#"{{"format":1,"name":{{"name":"docker.io/library/redis:7","binding":{{"removing":{{"content":"sha256:{}","idle_since":5,"why":"due"}}}},"intent":null,"uses":3,"last_used_at":4}}}}"#,
+                    "ab".repeat(32)
+                ),
+            ),
+        ];
+        let connection = Connection::open(path).unwrap();
+        connection
+            .execute_batch(
+                "CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+                CREATE TABLE entries (key TEXT PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID;
+                INSERT INTO meta VALUES ('format', 1);",
+            )
+            .unwrap();
+        for (key, text) in rows {
+            let checksum = checksum_of(key, &text);
+            connection.execute("INSERT INTO entries VALUES (?1, ?2, ?3)", params![key, text, checksum]).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_older_ledger_is_migrated_after_a_copy() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("images-a.db");
+        write_format_1(&path);
+        // What an earlier migration left when it was cut off.
+        std::fs::write(folder.path().join("images-a.format-1.db"), "half").unwrap();
+        for _ in 0..2 {
+            let ledger = Ledger::open(&path).unwrap();
+            let [Entry::Hold(hold), Entry::Name(name)] = &ledger.entries().unwrap()[..] else { panic!("two entries") };
+            assert_eq!((hold.name.familiar(), name.uses, name.took), ("redis:7", 3, None));
+        }
+        let format = |path: &Path| -> i64 {
+            let connection = Connection::open(path).unwrap();
+            connection.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!((format(&path), format(&folder.path().join("images-a.format-1.db"))), (FORMAT, 1));
     }
 
     #[test]

@@ -1,29 +1,44 @@
 //! One look at the engine, in the keeper's words. What cannot be read is said, never left out (K6).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_engine::{ContainerSummary, Engine, Error as EngineError, ImageSummary, ListContainers};
-use longshore_images::{ContainerSeen, ImageSeen, Seen};
+use longshore_images::{ContainerSeen, ImageSeen, Layer, Seen};
 use longshore_model::{ContentId, ImageRef, NodeId};
 
+use super::space::{Meter, layers};
 use crate::task::{Identity, OWN_IMAGE};
 
-/// Looks at an engine. Remembers what never changes: the platform of content.
+/// Looks at an engine. Remembers what never changes: the platform of content, and its layers.
 #[derive(Clone)]
 pub(crate) struct Looker {
     engine: Engine,
     node: NodeId,
-    platforms: Arc<Mutex<BTreeMap<ContentId, String>>>,
+    facts: Arc<Mutex<BTreeMap<ContentId, Facts>>>,
+    meter: Meter,
+}
+
+/// What an image says of itself when it is asked alone.
+#[derive(Clone)]
+struct Facts {
+    platform: Option<String>,
+    /// None when they cannot be told.
+    layers: Option<Vec<Layer>>,
 }
 
 impl Looker {
     pub(crate) fn new(engine: Engine, node: NodeId) -> Self {
-        Self { engine, node, platforms: Arc::default() }
+        Self { meter: Meter::new(engine.clone()), engine, node, facts: Arc::default() }
+    }
+
+    /// What measures the disk.
+    pub(crate) fn meter(&self) -> Meter {
+        self.meter.clone()
     }
 
     /// Lists images, then containers: a container that is made in between is seen, with an image that was seen or is
-    /// listed by the next look.
+    /// listed by the next look. What is free is measured last.
     pub(crate) async fn look(&self) -> Result<Seen, EngineError> {
         let images = self.engine.images().await?;
         let containers = self.engine.containers(ListContainers { all: true, labels: &[] }).await?;
@@ -46,37 +61,49 @@ impl Looker {
                 Err(why) => seen.unreadable.push(why),
             }
         }
-        self.add_platforms(&mut seen.images).await?;
+        self.add_facts(&mut seen).await?;
+        seen.room.disk = self.meter.disk().await;
         Ok(seen)
     }
 
-    async fn add_platforms(&self, images: &mut [ImageSeen]) -> Result<(), EngineError> {
-        for image in images.iter_mut() {
-            image.platform = self.known().get(&image.id).cloned();
-            if image.platform.is_some() {
-                continue;
-            }
-            match self.engine.image(&image.id.to_string()).await {
-                Ok(details) if !details.architecture.is_empty() && !details.os.is_empty() => {
-                    let variant =
-                        if details.variant.is_empty() { String::new() } else { format!("/{}", details.variant) };
-                    let platform = format!("{}/{}{variant}", details.os, details.architecture);
-                    self.known().insert(image.id, platform.clone());
-                    image.platform = Some(platform);
-                }
-                // Gone since the list, or it says nothing: unknown.
-                Ok(_) => {}
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error),
-            }
+    async fn add_facts(&self, seen: &mut Seen) -> Result<(), EngineError> {
+        for image in &mut seen.images {
+            let known = self.known().get(&image.id).cloned();
+            let facts = match known {
+                Some(facts) => facts,
+                None => self.ask_facts(image.id).await?,
+            };
+            image.platform = facts.platform;
+            seen.room.layers.extend(facts.layers.map(|layers| (image.id, layers)));
         }
         let mut known = self.known();
-        known.retain(|id, _| images.iter().any(|image| image.id == *id));
+        known.retain(|id, _| seen.images.iter().any(|image| image.id == *id));
         Ok(())
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, BTreeMap<ContentId, String>> {
-        self.platforms.lock().unwrap_or_else(PoisonError::into_inner)
+    async fn ask_facts(&self, id: ContentId) -> Result<Facts, EngineError> {
+        // Gone since the list, or it says nothing: unknown.
+        let unknown = Facts { platform: None, layers: None };
+        let details = match self.engine.image(&id.to_string()).await {
+            Ok(details) if !details.architecture.is_empty() && !details.os.is_empty() => details,
+            Ok(_) => return Ok(unknown),
+            Err(error) if error.is_not_found() => return Ok(unknown),
+            Err(error) => return Err(error),
+        };
+        let layers = match layers(&self.engine, id, &details).await {
+            Ok(layers) => layers,
+            Err(error) if error.is_not_found() => return Ok(unknown),
+            Err(error) => return Err(error),
+        };
+        let variant = if details.variant.is_empty() { String::new() } else { format!("/{}", details.variant) };
+        let platform = Some(format!("{}/{}{variant}", details.os, details.architecture));
+        let facts = Facts { platform, layers };
+        self.known().insert(id, facts.clone());
+        Ok(facts)
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<ContentId, Facts>> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

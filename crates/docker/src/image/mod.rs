@@ -12,6 +12,7 @@ mod lock;
 mod look;
 mod news;
 mod progress;
+mod space;
 mod tally;
 mod tell;
 
@@ -20,10 +21,10 @@ pub(crate) use self::archive::{CheckedArchive, check as check_archive};
 pub(crate) use self::fetch::Access;
 pub(crate) use self::follower::{EngineState, follow};
 pub(crate) use self::keeping::{
-    Adopt, Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, Setup as KeepingSetup, Status, now,
+    Adopt, Answer, Books as KeepingBooks, Grant, KeeperEnded, Keeping, RemoveDead, Setup as KeepingSetup, Status, now,
 };
 pub(crate) use self::ledger::Ledger;
 pub(crate) use self::lock::{KeeperLock, engine_key};
 pub(crate) use self::look::Looker;
-pub(crate) use self::progress::{Bytes, Pace, Progress};
+pub(crate) use self::progress::{Pace, Progress};
 pub(crate) use longshore_values::with_causes;

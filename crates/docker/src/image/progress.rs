@@ -5,6 +5,8 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use longshore_engine::PullMessage;
+use longshore_images::ROOM_PER_DOWNLOADED_BYTE;
+use longshore_values::ByteSize;
 
 use super::credentials::Source;
 
@@ -111,6 +113,24 @@ impl Progress {
         !self.layers.is_empty() && self.layers.values().all(fetched)
     }
 
+    /// Compressed bytes that are still to be downloaded, as far as the messages told.
+    pub(crate) fn bytes_to_come(&self) -> u64 {
+        self.layers.values().map(|layer| layer.total.saturating_sub(layer.current)).sum()
+    }
+
+    /// About how much room it takes until it is done. Layers that have not begun are taken to be as large as the others.
+    pub(crate) fn needed_bytes(&self) -> Option<u64> {
+        let missing = self.layers.values().filter(|layer| layer.phase != Phase::Present);
+        let (mut all, mut known, mut bytes) = (0_u64, 0_u64, 0_u64);
+        for layer in missing {
+            all += 1;
+            known += u64::from(layer.total > 0);
+            bytes = bytes.saturating_add(layer.total);
+        }
+        let average = bytes.checked_div(known)?;
+        Some(bytes.saturating_add(average.saturating_mul(all - known)).saturating_mul(ROOM_PER_DOWNLOADED_BYTE))
+    }
+
     /// Compressed bytes that were downloaded, as far as the messages told.
     pub(crate) fn downloaded_bytes(&self) -> u64 {
         self.layers.values().map(|layer| layer.current).sum()
@@ -129,7 +149,7 @@ impl fmt::Display for Progress {
         let total: u64 = self.layers.values().map(|layer| layer.total).sum();
         write!(f, "{done} of {} layers", self.layers.len())?;
         if total > 0 {
-            write!(f, ", {} of {}", Bytes(self.downloaded_bytes()), Bytes(total))?;
+            write!(f, ", {} of {}", ByteSize(self.downloaded_bytes()), ByteSize(total))?;
         }
         if !self.note.is_empty() {
             write!(f, ", {}", self.note)?;
@@ -148,27 +168,6 @@ impl fmt::Display for Stage {
             }
             Self::Asked => f.write_str("waiting for the registry"),
         }
-    }
-}
-
-/// Bytes in binary units, for people.
-pub(crate) struct Bytes(pub(crate) u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut value = self.0 as f64;
-        let mut units = ["KiB", "MiB", "GiB", "TiB"].into_iter();
-        if self.0 < 1024 {
-            return write!(f, "{} B", self.0);
-        }
-        let mut unit = "B";
-        while value >= 1024.0
-            && let Some(next) = units.next()
-        {
-            value /= 1024.0;
-            unit = next;
-        }
-        write!(f, "{value:.1} {unit}")
     }
 }
 
@@ -242,11 +241,25 @@ mod tests {
     }
 
     #[test]
-    fn bytes_for_people() {
-        for (bytes, text) in
-            [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 << 20, "5.0 MiB"), (3 << 40, "3.0 TiB")]
-        {
-            assert_eq!(Bytes(bytes).to_string(), text);
+    fn the_room_that_a_pull_takes() {
+        let mut progress = Progress::default();
+        let room = |progress: &Progress| (progress.bytes_to_come(), progress.needed_bytes());
+        assert_eq!(room(&progress), (0, None));
+        for (line, to_come, needed) in [
+            (r#"{"status":"Pulling fs layer","progressDetail":{},"id":"aa"}"#, 0, None),
+            (r#"{"status":"Pulling fs layer","progressDetail":{},"id":"bb"}"#, 0, None),
+            (r#"{"status":"Already exists","progressDetail":{},"id":"cc"}"#, 0, None),
+            (
+                r#"{"status":"Downloading","progressDetail":{"current":1000,"total":4000},"id":"aa"}"#,
+                3000,
+                Some(2 * 4000 * 3),
+            ),
+            (r#"{"status":"Downloading","progressDetail":{"current":1,"total":10},"id":"bb"}"#, 3009, Some(4010 * 3)),
+            (r#"{"status":"Download complete","progressDetail":{},"id":"aa"}"#, 9, Some(4010 * 3)),
+            (r#"{"status":"Pull complete","progressDetail":{},"id":"bb"}"#, 0, Some(4010 * 3)),
+        ] {
+            progress.take(&message(line));
+            assert_eq!(room(&progress), (to_come, needed), "{line}");
         }
     }
 }

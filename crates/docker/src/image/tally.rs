@@ -44,10 +44,15 @@ impl Tally {
 
     /// What the keeper tells: removals, with who decided and what came of it.
     pub(crate) fn told(&mut self, notice: &Notice) {
+        if let Notice::Pressed { short, .. } = notice {
+            self.add("pressed", vec![("reason", short.as_str())], 1.0);
+        }
         let Notice::Removal { why, outcome, .. } = notice else { return };
         let reason = match why {
             RemovalReason::Due => "due",
             RemovalReason::Asked => "asked",
+            RemovalReason::Aged => "aged",
+            RemovalReason::Room(short) => short.as_str(),
         };
         let came_of_it = match outcome {
             RemovalOutcome::Removed { .. } => "removed",
@@ -107,7 +112,7 @@ mod tests {
         };
         tally.granted("present");
         tally.granted("present");
-        let failure = FetchFailure { kind: FailureKind::TimedOut, message: String::new() };
+        let failure = FetchFailure { kind: FailureKind::TimedOut, message: String::new(), needed_bytes: None };
         tally.fetched(false, Err(&failure), 5, Duration::from_millis(1_500));
         tally.fetched(false, Ok(()), 7, Duration::from_millis(500));
         tally.refused(&Refusal::Fetch(failure));

@@ -1,7 +1,8 @@
-use longshore_images::Foreign;
+use longshore_images::{Foreign, SpacePolicy};
 use longshore_settings::Block;
 use longshore_values::{Glob, GoDuration};
 
+use super::space::read_space;
 use super::{at_least, positive};
 
 /// What is removed when nobody needs it any more.
@@ -20,6 +21,8 @@ pub struct GcOptions {
     pub foreign: Foreign,
     /// So many earlier, stable versions of each job keep their images.
     pub keep_versions: usize,
+    /// How room and age bear on that.
+    pub space: SpacePolicy,
 }
 
 /// The removal of containers that carry our mark and that no allocation knows.
@@ -43,6 +46,7 @@ impl Default for GcOptions {
             keep: Vec::new(),
             foreign: Foreign::Keep,
             keep_versions: 0,
+            space: SpacePolicy::default(),
         }
     }
 }
@@ -69,6 +73,7 @@ impl GcOptions {
             foreign: block.take_parsed("foreign", foreign).unwrap_or(default.foreign),
             keep_versions: usize::try_from(block.take_integer_or("keep_versions", 0, 0..=KEEP_VERSIONS_MAX))
                 .unwrap_or(default.keep_versions),
+            space: read_space(block),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod gc;
 mod pull;
+mod space;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -248,6 +249,14 @@ fn say_where_keys_belong(block: &mut Block<'_>) {
         ("dangling_containers", "gc { dangling_containers { … } }"),
         ("period", "gc { dangling_containers { period = … } }"),
         ("creation_grace", "gc { dangling_containers { creation_grace = … } }"),
+        ("budget", "gc { budget = … }"),
+        ("disk_high", "gc { disk_high = … }"),
+        ("disk_low", "gc { disk_low = … }"),
+        ("min_free", "gc { min_free = … }"),
+        ("min_age", "gc { min_age = … }"),
+        ("max_age", "gc { max_age = … }"),
+        ("retain", "gc { retain = … }"),
+        ("reclaim", "gc { reclaim = … }"),
         ("dry_run", "gc { dangling_containers { dry_run = … } }"),
         ("enabled", "volumes { enabled = … } or gc { dangling_containers { enabled = … } }"),
         ("selinuxlabel", "volumes { selinuxlabel = … }"),

@@ -1,5 +1,7 @@
 use longshore_settings::{Tree, parse_text};
 
+use longshore_images::{Retain, SpacePolicy};
+
 use super::*;
 
 fn tree(text: &str) -> Tree {
@@ -42,6 +44,30 @@ fn defaults_hold_key_by_key() {
 }
 
 #[test]
+fn marks_ages_and_budgets() {
+    let space = |space| GcOptions { space, ..GcOptions::default() };
+    let none = SpacePolicy::default();
+    check_gc("gc { disk_high = 85 }", space(SpacePolicy { disk_high: Some(85), ..none.clone() }));
+    check_gc("gc { disk_high = \"85%\" }", space(SpacePolicy { disk_high: Some(85), ..none.clone() }));
+    check_gc(
+        "{ \"gc\": { \"retain\": \"space\", \"budget\": \"20GB\" } }",
+        space(SpacePolicy { retain: Retain::Space, budget_bytes: Some(20_000_000_000), ..none.clone() }),
+    );
+    check_gc(
+        "gc {\n disk_high = 90\n disk_low = 70\n min_free = \"2GiB\"\n min_age = \"1h\"\n max_age = \"72h\"\n reclaim = false\n}",
+        space(SpacePolicy {
+            disk_high: Some(90),
+            disk_low: Some(70),
+            min_free_bytes: Some(2 << 30),
+            min_age: GoDuration::hours(1),
+            max_age: GoDuration::hours(72),
+            reclaim: false,
+            ..none
+        }),
+    );
+}
+
+#[test]
 fn an_empty_delay_is_not_given_and_said() {
     let decoded = Options::decode(&tree("gc {\n  image_delay = \"\"\n}"));
     assert_eq!(decoded.value.gc, GcOptions::default());
@@ -67,6 +93,16 @@ fn mistakes_are_refused_with_their_place() {
         "endpoint = \"tcp://ann:s3cr3t@engine:2375\"",
         "tls { ca = \"/etc/ca.pem\" }",
         "gc { auth { config = \"a\" } }",
+        "gc { retain = \"space\" }",
+        "gc { retain = \"forever\" }",
+        "gc { disk_high = 100 }",
+        "gc { disk_low = \"80%\" }",
+        "gc {\n  disk_high = 80\n  disk_low = 80\n}",
+        "gc { budget = \"20 apples\" }",
+        "gc { min_free = 0 }",
+        "gc { min_age = \"-1s\" }",
+        "gc {\n  min_age = \"2h\"\n  max_age = \"1h\"\n}",
+        "disk_high = 85",
     ];
     let all: String = texts.map(|text| told(&Options::decode(&tree(text)).diagnostics)).concat();
     insta::assert_snapshot!(all, @r#"
@@ -127,6 +163,8 @@ fn the_reference_has_every_key_and_its_default() {
             "map" => "{ a = \"b\" }",
             "number" | "-1000 to 1000" => "7",
             "address" => "\"unix:///run/docker.sock\"",
+            "size" => "\"2GiB\"",
+            "percent" => "70",
             _ => "\"x\"",
         };
         let (path, key) = row.key.rsplit_once('.').unwrap_or(("", row.key));

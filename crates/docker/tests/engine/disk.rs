@@ -18,9 +18,15 @@ async fn an_image_that_does_not_fit_is_told_with_figures_and_leaves_nothing() {
     assert_eq!(error.class, ErrorClass::Retry);
     let text = error.full_text();
     let root = world.engine.data_root().display().to_string();
-    for part in
-        [name.as_str(), "no space left on the engine's disk", "MiB are free at", &root, "layers", "try: free room"]
-    {
+    for part in [
+        name.as_str(),
+        "no space left on the engine's disk",
+        "MiB are free at",
+        &root,
+        "layers",
+        "stopped early",
+        "try: free room",
+    ] {
         assert!(text.contains(part), "{text}\nhas no {part}");
     }
     world.forget(&id).await;

@@ -10,7 +10,7 @@ use crate::class::Asked;
 use crate::client::{Call, Engine, Payload};
 use crate::error::Error;
 use crate::model::Listed;
-use crate::model::image::{Image, ImageRemoval, ImageSummary};
+use crate::model::image::{HistoryStep, Image, ImageRemoval, ImageSummary};
 use crate::path::Path;
 use crate::streams::PullStream;
 
@@ -33,6 +33,12 @@ impl Engine {
     pub async fn image(&self, name: &str) -> Result<Image, Error> {
         let path = Path::new("/images").then(name).then("json");
         self.json(Call::get(path, format!("inspecting image {name}"))).await
+    }
+
+    /// How the image was made, the last step first. `name` as for [`Engine::image`].
+    pub async fn image_history(&self, name: &str) -> Result<Vec<HistoryStep>, Error> {
+        let path = Path::new("/images").then(name).then("history");
+        self.json(Call::get(path, format!("asking for the layers of image {name}"))).await
     }
 
     /// Gives `source` (id or reference) the further name `repository:tag`.

@@ -62,12 +62,22 @@ pub struct Image {
     pub root_fs: ImageRootFs,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+/// What an image's file system is made of.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct ImageRootFs {
-    /// Digests of its layers, unpacked, lowest first.
+    /// Digests of the unpacked layers, lowest first.
     #[serde(default, deserialize_with = "null_is_empty")]
     pub layers: Vec<String>,
+}
+
+/// One step of an image's making.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct HistoryStep {
+    /// Bytes of the layer that it made, unpacked; 0 also when it made none.
+    #[serde(default)]
+    pub size: i64,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]

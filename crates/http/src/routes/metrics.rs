@@ -40,6 +40,10 @@ pub(crate) async fn metrics(ask: Ask) -> Result<Response> {
             Ok(counts) => gauges.of_image_counts(&counts),
             Err(error) => debug!(error = %with_causes(&error), "no counts of images"),
         }
+        match images.room().await {
+            Ok(room) => gauges.of_image_room(room.as_ref()),
+            Err(error) => debug!(error = %with_causes(&error), "no measure of the room for images"),
+        }
     }
     let gauges = gauges.into_values();
     if as_prometheus {

@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use longshore_model::{ContentId, ImageRef, Timestamp};
 
 use super::credits::CREDIT_SPAN;
+use super::space::WaitForRoom;
 use super::{Keeper, LATE, Removal};
 use crate::{
     Action, Archive, Before, Binding, ContentRecord, ContentState, FailureKind, Fault, FetchFailure, FetchId,
@@ -29,6 +30,7 @@ pub(crate) struct Waiter {
     unasked: Option<FetchFailure>,
     tries: u32,
     blind_looks: u32,
+    pub(crate) room: WaitForRoom,
 }
 
 /// A pull or load that is out, or has ended and waits for the look that shows what it did. One a name (K4).
@@ -92,6 +94,7 @@ impl Keeper {
             unasked: None,
             tries: 0,
             blind_looks: 0,
+            room: WaitForRoom::No,
             want,
         };
         if let Some(replaced) = self.waiters.insert(owner, waiter) {
@@ -197,7 +200,7 @@ impl Keeper {
         if counts_on_it || self.would_fall_with_a_removal(name) {
             return;
         }
-        let Some(waiter) = self.waiters.get_mut(owner) else { return };
+        let Some(waiter) = self.waiters.get_mut(owner).filter(|waiter| !waiter.room.is_now()) else { return };
         match self.fetches.get(name) {
             Some(_) if self.fault == Fault::NoJoining && waiter.joined.is_none() => {
                 waiter.joined = Some(FetchId(0));
@@ -426,6 +429,9 @@ impl Keeper {
                     self.row(Row::PullFailedLocal);
                     continue;
                 }
+                if failure.kind == FailureKind::NoSpace && self.waits_for_room(&owner, &failure) {
+                    continue;
+                }
                 // An engine that went away took its pulls along: the one that answers now is asked within the same attempt.
                 let tries = self.waiters.get(&owner).map_or(TRIES_MAX, |waiter| waiter.tries);
                 if failure.kind != FailureKind::EngineLost || tries >= TRIES_MAX {
@@ -513,10 +519,12 @@ impl Keeper {
             true => Binding::Idle { content, idle_since: self.now },
             false => Binding::Foreign { content, since: self.now, why },
         };
+        let took = self.now.since(intent.started_at);
         self.books.change_name(name, |record| {
             record.intent = None;
             record.foreign = false;
             record.binding = Some(binding);
+            record.took = Some(took).filter(|took| !took.is_negative());
         });
         if ours {
             self.record_content(name, content, intent);
@@ -621,7 +629,7 @@ impl Keeper {
         intent.is_some_and(|intent| moved_to(intent, Some(content)).is_some())
     }
 
-    fn refuse(&mut self, owner: &Owner, why: Refusal) {
+    pub(super) fn refuse(&mut self, owner: &Owner, why: Refusal) {
         if let Some(waiter) = self.waiters.remove(owner) {
             self.actions.push(Action::Refuse { owner: owner.clone(), name: waiter.want.name.clone(), why });
             self.leave(&waiter);

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use longshore_model::{ContentId, ImageRef, Provenance};
+use longshore_model::{ContentId, ImageRef, Provenance, Timestamp};
 use longshore_values::Glob;
 
 use super::{Keeper, Target};
@@ -91,7 +91,7 @@ impl Keeper {
         let idle_since = binding.and_then(|binding| binding.idle_since());
         let may_go = self.may_ever_go(&target);
         let retry_at = self.backoffs.get(&target).map(|backoff| backoff.retry_at);
-        let mut due_at = idle_since.filter(|_| may_go).map(|idle_since| self.due_at(idle_since));
+        let mut due_at = idle_since.filter(|_| may_go).and_then(|idle_since| self.due_at(idle_since));
         if due_at.is_some() {
             due_at = due_at.max(retry_at).max(self.pause_ends_at());
         }
@@ -174,15 +174,17 @@ impl Keeper {
                 ForeignReason::Unproven => "it cannot be shown that we brought it".to_owned(),
                 ForeignReason::KeptByOthers => "another agent keeps this engine's images".to_owned(),
             },
-            (Some(Binding::Removing { .. }), _) => "being removed".to_owned(),
+            (Some(Binding::Removing { why, .. }), _) => format!("being removed: {why}"),
             (Some(Binding::Unsure { .. }), _) => "its removal was not answered; being looked at".to_owned(),
-            (Some(_), Some(content)) => match self.need_of_name(name, content) {
+            (Some(binding), Some(content)) => match self.need_of_name(name, content) {
                 Some(need) => need.to_string(),
-                None if self.books.is_lent(name) => {
-                    let why = self.why_not_yet(&Target::Name(name.clone()));
-                    format!("others brought it, and gc.foreign is \"collect\"; {why}")
+                None => {
+                    let why = self.why_not_yet(&Target::Name(name.clone()), binding.idle_since());
+                    match self.books.is_lent(name) {
+                        true => format!("others brought it, and gc.foreign is \"collect\"; {why}"),
+                        false => why,
+                    }
                 }
-                None => self.why_not_yet(&Target::Name(name.clone())),
             },
             (None, Some(_)) => "others brought it".to_owned(),
             _ => {
@@ -202,7 +204,7 @@ impl Keeper {
     }
 
     /// Why something that nothing needs is still there.
-    fn why_not_yet(&self, target: &Target) -> String {
+    fn why_not_yet(&self, target: &Target, idle_since: Option<Timestamp>) -> String {
         if self.policy.kept_by_others {
             return "another agent keeps this engine's images".to_owned();
         }
@@ -221,7 +223,10 @@ impl Keeper {
         if !self.may_remove() {
             return "the engine and the allocations have not been compared yet".to_owned();
         }
-        format!("idle, goes after {}", self.policy.delay())
+        self.said_of_room(idle_since).unwrap_or_else(|| match self.policy.idle_span() {
+            Some(span) => format!("idle, goes after {span}"),
+            None => "idle, and stays until its room is needed".to_owned(),
+        })
     }
 
     fn nameless_status(&self, id: ContentId) -> ImageStatus {
@@ -236,7 +241,7 @@ impl Keeper {
             }
             (None, _) => "nameless, and not ours to remove".to_owned(),
             (Some(_), Some(need)) => need.to_string(),
-            (Some(_), None) => self.why_not_yet(&target),
+            (Some(_), None) => self.why_not_yet(&target, idle_since),
         };
         ImageStatus {
             name: None,
@@ -252,7 +257,7 @@ impl Keeper {
             idle_since,
             due_at: idle_since
                 .filter(|_| may_go)
-                .map(|idle_since| self.due_at(idle_since))
+                .and_then(|idle_since| self.due_at(idle_since))
                 .map(|due_at| self.pause_ends_at().map_or(due_at, |end| end.max(due_at))),
             retry_at: self.backoffs.get(&target).map(|backoff| backoff.retry_at),
             last_used_at: None,

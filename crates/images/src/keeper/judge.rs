@@ -192,6 +192,6 @@ impl Keeper {
         });
         let nameless = |state| matches!(state, ContentState::Nameless | ContentState::Marked { .. });
         let contents = self.books.contents().filter(|record| nameless(record.state)).filter_map(|r| r.idle_since);
-        names.chain(contents).map(|idle_since| self.due_at(idle_since)).filter(|due_at| *due_at > self.now).min()
+        names.chain(contents).filter_map(|idle_since| self.due_at(idle_since)).filter(|due_at| *due_at > self.now).min()
     }
 }

@@ -118,6 +118,7 @@ impl Keeper {
         self.view.take(look, seen);
         self.settle_fetches();
         if self.view.complete {
+            self.space.has_looked();
             self.name_barriers.retain(|_, barrier| *barrier > look);
             self.content_barriers.retain(|_, barrier| *barrier > look);
             self.settle_late_intents();

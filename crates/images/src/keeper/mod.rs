@@ -16,6 +16,7 @@ mod pause;
 mod prefetch;
 mod recover;
 mod remove;
+mod space;
 mod stories;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,8 @@ use self::credits::Credits;
 use self::looks::Looks;
 use self::recover::Recovery;
 use self::remove::{Backoff, Removal, Target};
+pub use self::space::RoomReport;
+use self::space::Space;
 use crate::books::Books;
 use crate::view::View;
 use crate::{Action, Entry, Event, Fault, LastFailure, LookId, Notice, Owner, Policy, Row, RowCounts, Step};
@@ -77,6 +80,7 @@ pub struct Keeper {
     name_barriers: BTreeMap<ImageRef, LookId>,
     content_barriers: BTreeMap<ContentId, LookId>,
     credits: Credits,
+    space: Space,
     /// How the last pull or load of a name failed, unless one ended well since.
     failures: BTreeMap<ImageRef, LastFailure>,
     /// The look after which a pull or load that was cancelled or lost is no longer waited for.
@@ -124,6 +128,7 @@ impl Keeper {
             name_barriers: BTreeMap::new(),
             content_barriers: BTreeMap::new(),
             credits: Credits::default(),
+            space: Space::default(),
             failures: BTreeMap::new(),
             late_looks: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -163,6 +168,8 @@ impl Keeper {
             Event::Fetched { fetch, result } => self.fetched(fetch, result),
             Event::Removed { act, answer } => self.removed(act, answer),
             Event::Tagged { act, answer } => self.tagged(act, answer),
+            Event::DeadRemoved { act, removed } => self.dead_removed(act, removed),
+            Event::NoSpace => self.no_space(),
             Event::EngineSaw { news, .. } => self.engine_saw(news),
             Event::EngineLost => self.engine_lost(),
             Event::EngineBack => self.engine_back(),
@@ -180,6 +187,7 @@ impl Keeper {
         self.pass_agent();
         self.pass_versions();
         self.judge();
+        self.make_room();
         self.start_removals();
         self.issue_look();
         self.set_wake();
@@ -208,8 +216,9 @@ impl Keeper {
 
     fn policy_changed(&mut self, policy: Policy) {
         self.policy = policy;
+        self.space.has_looked();
         if !self.policy.image || self.policy.kept_by_others {
-            self.call_off_removals(|removal| removal.is_due());
+            self.call_off_removals(|removal| !removal.is_asked());
         }
         if !self.policy.collects_foreign() {
             let lent = self.books.names().filter(|record| record.foreign);
@@ -226,12 +235,9 @@ impl Keeper {
         self.actions.push(Action::Tell(notice));
     }
 
-    fn delay(&self) -> GoDuration {
-        if self.fault == Fault::ZeroDelay { GoDuration::ZERO } else { self.policy.delay() }
-    }
-
-    fn due_at(&self, idle_since: Timestamp) -> Timestamp {
-        idle_since.plus(self.delay())
+    /// None: only pressure, or a person, ends it.
+    fn due_at(&self, idle_since: Timestamp) -> Option<Timestamp> {
+        if self.fault == Fault::ZeroDelay { Some(idle_since) } else { self.policy.due_at(idle_since) }
     }
 
     /// Clocks step back: no time that lies ahead may be further away than its own span.
@@ -245,6 +251,7 @@ impl Keeper {
         }
         self.credits.expire(now);
         self.pass_pause();
+        self.pass_stuck();
         self.pass_wishes();
         self.pass_late_intents();
         self.pass_looks();
@@ -260,6 +267,7 @@ impl Keeper {
             self.next_due_at(),
             self.pause_ends_at(),
             self.next_expiry_at(),
+            self.next_room_at(),
         ];
         let next = next.into_iter().flatten().min();
         if next != self.wake_at {

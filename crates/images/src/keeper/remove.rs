@@ -69,8 +69,12 @@ enum Stage {
 }
 
 impl Removal {
-    pub(crate) fn is_due(&self) -> bool {
-        self.why == RemovalReason::Due
+    pub(crate) fn is_asked(&self) -> bool {
+        self.why == RemovalReason::Asked
+    }
+
+    pub(crate) fn goal(&self) -> &Target {
+        &self.goal
     }
 
     pub(crate) fn settles_at(&self) -> Option<Timestamp> {
@@ -140,7 +144,22 @@ impl Keeper {
         if self.asked.contains(target) {
             return Some(RemovalReason::Asked);
         }
-        (self.policy.image && self.due_at(idle_since) <= self.now).then_some(RemovalReason::Due)
+        if !self.policy.image {
+            return None;
+        }
+        if self.due_at(idle_since).is_some_and(|due_at| due_at <= self.now) {
+            return Some(self.reason_of_age(idle_since));
+        }
+        self.space.chose(target)
+    }
+
+    fn reason_of_age(&self, idle_since: Timestamp) -> RemovalReason {
+        let aged = self.policy.space.max_age().is_some_and(|age| idle_since.plus(age) <= self.now);
+        if aged && self.policy.idle_span() == self.policy.space.max_age() {
+            RemovalReason::Aged
+        } else {
+            RemovalReason::Due
+        }
     }
 
     pub(super) fn start_removals(&mut self) {
@@ -167,7 +186,12 @@ impl Keeper {
                 continue;
             }
             let Some(why) = self.reason_now(&Target::Name(name.clone()), idle_since) else { continue };
-            self.row(if why == RemovalReason::Due { Row::IdleDue } else { Row::IdleAsked });
+            self.row(match why {
+                RemovalReason::Due => Row::IdleDue,
+                RemovalReason::Asked => Row::IdleAsked,
+                RemovalReason::Aged => Row::IdleAged,
+                RemovalReason::Room(_) => Row::IdlePressed,
+            });
             self.books.bind(&name, Some(Binding::Removing { content, idle_since, why }));
             self.decide_at_next_look(Target::Name(name), content, why);
         }
@@ -246,7 +270,7 @@ impl Keeper {
         }
     }
 
-    fn next_act(&mut self) -> ActId {
+    pub(super) fn next_act(&mut self) -> ActId {
         let act = ActId(self.next_act);
         self.next_act += 1;
         act
@@ -285,8 +309,13 @@ impl Keeper {
         let Some(removal) = self.removals.get(&content) else { return };
         let allowed = self.may_remove() && (self.policy.image || removal.why == RemovalReason::Asked);
         let allowed = allowed && !self.is_lent_in_vain(&removal.goal);
-        match removal.goal.clone() {
+        let (why, goal) = (removal.why, removal.goal.clone());
+        match goal {
             _ if !allowed => self.call_off(content),
+            goal if !self.still_presses(why, &goal) => {
+                self.row(Row::PressureOver);
+                self.call_off(content);
+            }
             Target::Name(name) => self.decide_name(content, &name),
             Target::Content(_) => self.decide_content(content),
         }

@@ -24,7 +24,8 @@ impl Keeper {
         let gone =
             matches!(outcome, RemovalOutcome::Removed { .. } | RemovalOutcome::Untagged | RemovalOutcome::GoneAlready);
         if gone {
-            let (delay, foreign) = (self.delay(), self.books.is_lent(name));
+            let (delay, foreign) =
+                (self.policy.idle_span().unwrap_or_else(|| self.policy.delay()), self.books.is_lent(name));
             self.remember(name, content, End::Removed { why, delay, foreign, outcome: outcome.clone() });
         }
     }

@@ -6,6 +6,8 @@ use longshore_values::{Glob, GoDuration};
 use super::Keeper;
 use crate::*;
 
+mod space;
+
 const DELAY: i64 = 180;
 
 /// A keeper beside a small engine that the test changes by hand; looks are answered at once.
@@ -16,6 +18,7 @@ struct Rig {
     images: BTreeMap<ContentId, Vec<ImageRef>>,
     containers: Vec<ContainerSeen>,
     unreadable: bool,
+    room: Room,
     ledger: BTreeMap<String, Entry>,
     /// What the keeper ordered, looks and wishes to wake left out.
     acts: Vec<Action>,
@@ -51,6 +54,7 @@ impl Rig {
             images: BTreeMap::new(),
             containers: Vec::new(),
             unreadable: false,
+            room: Room::default(),
             ledger: BTreeMap::new(),
             acts: Vec::new(),
         };
@@ -102,7 +106,7 @@ impl Rig {
             parent: None,
         });
         let unreadable = if self.unreadable { vec!["one entry".to_owned()] } else { Vec::new() };
-        Seen { images: images.collect(), containers: self.containers.clone(), unreadable }
+        Seen { images: images.collect(), containers: self.containers.clone(), unreadable, room: self.room.clone() }
     }
 
     fn put(&mut self, n: u8, names: &[ImageRef]) {
@@ -148,7 +152,7 @@ impl Rig {
     }
 
     fn fails(&mut self, fetch: FetchId, kind: FailureKind) {
-        let failure = FetchFailure { kind, message: "it did not come".to_owned() };
+        let failure = FetchFailure { kind, message: "it did not come".to_owned(), needed_bytes: None };
         self.feed(Event::Fetched { fetch, result: Err(failure) });
     }
 
@@ -704,8 +708,8 @@ fn stored_entries_of_a_newer_version_are_refused() {
     for entry in rig.ledger.values() {
         let text = entry.to_text().unwrap();
         assert_eq!(Entry::from_text(&text).unwrap(), *entry);
-        let newer = text.replace("\"format\":1", "\"format\":2");
-        assert!(matches!(Entry::from_text(&newer), Err(BadEntry::Newer { found: 2 })));
+        let newer = text.replace("\"format\":2", "\"format\":3");
+        assert!(matches!(Entry::from_text(&newer), Err(BadEntry::Newer { found: 3 })));
     }
     assert!(matches!(Entry::from_text("{"), Err(BadEntry::Form(_))));
 }

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use longshore_images::{ContainerSeen, EngineNews, ImageSeen, Owner, RemovalAnswer, Seen, is_private};
+use longshore_images::{
+    ContainerSeen, Disk, EngineNews, ImageSeen, Layer, Owner, RemovalAnswer, Room, Seen, is_private,
+};
 use longshore_model::{ContentId, ImageRef};
 
 use crate::random::Random;
@@ -66,6 +68,10 @@ pub(crate) struct Engine {
     pub(crate) others_name: BTreeMap<ImageRef, u64>,
     pub(crate) others_content: BTreeMap<ContentId, u64>,
     next_container: u64,
+    /// The disk that everything lies on; none: it cannot be measured, and never fills up.
+    pub(crate) disk_bytes: Option<u64>,
+    /// What others have on it.
+    pub(crate) other_bytes: u64,
 }
 
 pub(crate) fn content(n: u8) -> ContentId {
@@ -78,7 +84,31 @@ pub(crate) fn digest_name(name: &ImageRef, id: ContentId) -> ImageRef {
     format!("{}@sha256:{hex}", name.repository().unwrap()).parse().unwrap()
 }
 
+/// Every content has a layer of its own, and one that half of the others have too.
+pub(crate) fn layers(id: ContentId) -> Vec<Layer> {
+    let n = id.as_bytes()[0];
+    let base = Layer { id: content(200 + n % 2), size_bytes: 300 };
+    vec![base, Layer { id: content(100 + n), size_bytes: u64::from(n) * 50 + 100 }]
+}
+
+/// What contents take together, each layer once.
+pub(crate) fn bytes_of(contents: impl Iterator<Item = ContentId>) -> u64 {
+    let layers: BTreeMap<_, _> = contents.flat_map(layers).map(|layer| (layer.id, layer.size_bytes)).collect();
+    layers.values().sum()
+}
+
 impl Engine {
+    pub(crate) fn free_bytes(&self) -> u64 {
+        let used = bytes_of(self.contents.keys().copied()) + self.other_bytes;
+        self.disk_bytes.unwrap_or(u64::MAX).saturating_sub(used)
+    }
+
+    /// Whether there is no room for the content.
+    pub(crate) fn is_too_full_for(&self, id: ContentId) -> bool {
+        let with = bytes_of(self.contents.keys().copied().chain([id]));
+        self.disk_bytes.is_some_and(|total| with + self.other_bytes > total)
+    }
+
     pub(crate) fn happen(&mut self) -> u64 {
         self.seq += 1;
         self.seq
@@ -295,7 +325,7 @@ impl Engine {
         let images = self.contents.keys().map(|id| ImageSeen {
             id: *id,
             names: self.names_at(*id),
-            size_bytes: 1_000,
+            size_bytes: layers(*id).iter().map(|layer| layer.size_bytes).sum(),
             platform: None,
             parent: None,
         });
@@ -305,6 +335,10 @@ impl Engine {
             made_from: container.made_from.clone(),
             owner: container.owner.clone(),
         });
-        Seen { images: images.collect(), containers: containers.collect(), unreadable: Vec::new() }
+        let room = Room {
+            disk: self.disk_bytes.map(|total_bytes| Disk { total_bytes, free_bytes: self.free_bytes() }),
+            layers: self.contents.keys().map(|id| (*id, layers(*id))).collect(),
+        };
+        Seen { images: images.collect(), containers: containers.collect(), unreadable: Vec::new(), room }
     }
 }

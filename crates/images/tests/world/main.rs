@@ -101,6 +101,10 @@ fn each_fault_is_noticed() {
         Fault::CollectedBecomesOurs,
         Fault::AdoptionForgotten,
         Fault::KeptVersionForgotten,
+        Fault::PressesWithoutMark,
+        Fault::IgnoresMinAge,
+        Fault::OvershootsTheMark,
+        Fault::WorthiestFirst,
     ];
     let mut missed = Vec::new();
     for fault in faults {

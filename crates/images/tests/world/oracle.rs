@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
     Action, Binding, ContentState, EngineNews, Entry, Event, FailureKind, FetchFailure, FetchId, Foreign,
-    ForeignReason, Hold, Keeper, LookId, NameRecord, Owner, Record, Want, is_private,
+    ForeignReason, Hold, Keeper, LookId, NameRecord, Owner, Policy, Record, RemovalReason, Want, is_private,
 };
 use longshore_model::{AllocId, ContentId, ImageRef};
 
 use crate::engine::{Told, Who};
-use crate::world::{Attempt, Request, World};
+use crate::world::{Attempt, Pressure, Request, World};
 
 #[derive(Debug, Default)]
 pub(crate) struct Oracle {
@@ -56,6 +56,10 @@ pub(crate) struct Oracle {
     /// Events of loads do not tell names: those of others can stand for one of ours, whose own event then seems theirs.
     heard_load: bool,
     clock_forward: bool,
+    pub(crate) pressure: Pressure,
+    /// Why names, and contents without one, go, and the least age that they must have had when that was decided.
+    why_name: BTreeMap<ImageRef, (RemovalReason, i64)>,
+    why_content: BTreeMap<ContentId, (RemovalReason, i64)>,
 }
 
 #[derive(Debug)]
@@ -83,6 +87,7 @@ impl Oracle {
         self.own_open.clear();
         self.own_loads_open = 0;
         self.told.clear();
+        self.pressure.agent_started();
         for entry in entries {
             if let Entry::Name(NameRecord { name, intent: Some(intent), .. }) = entry {
                 if intent.archive.is_some() {
@@ -99,6 +104,7 @@ impl Oracle {
         match event {
             Event::Restored { .. } => self.restored = true,
             Event::CollectNow => self.collected = true,
+            Event::PolicyChanged(policy) => self.pressure.pass_high(policy),
             Event::EngineBack => {
                 self.listed = false;
                 self.listed_from = Some(LookId(self.issued_look.0 + 1));
@@ -112,9 +118,20 @@ impl Oracle {
     }
 
     /// A record has been written.
-    pub(crate) fn recorded(&mut self, record: &Record, now: i64, lived: i64) {
+    pub(crate) fn recorded(&mut self, record: &Record, now: i64, lived: i64, policy: &Policy) {
+        let with_age = |why| {
+            let span = match why {
+                RemovalReason::Asked => None,
+                RemovalReason::Room(_) => Some(policy.space.min_age),
+                RemovalReason::Due | RemovalReason::Aged => policy.idle_span(),
+            };
+            (why, span.map_or(0, |span| span.as_nanoseconds()))
+        };
         match &record.entry {
             Some(Entry::Name(record)) if matches!(record.binding, Some(Binding::Removing { .. })) => {
+                if let Some(Binding::Removing { why, .. }) = record.binding {
+                    self.why_name.insert(record.name.clone(), with_age(why));
+                }
                 let next = LookId(self.issued_look.0 + 1);
                 self.decided_from.entry(record.name.clone()).or_insert(next);
                 self.decided_at.entry(record.name.clone()).or_insert((now, lived));
@@ -124,6 +141,9 @@ impl Oracle {
                 self.decided_at.remove(&record.name);
             }
             Some(Entry::Content(record)) if matches!(record.state, ContentState::Marked { .. }) => {
+                if let ContentState::Marked { why } = record.state {
+                    self.why_content.insert(record.id, with_age(why));
+                }
                 self.marked_at.entry(record.id).or_insert((now, lived));
             }
             Some(Entry::Content(record)) => {
@@ -177,12 +197,13 @@ impl Oracle {
         }
     }
 
-    pub(crate) fn answered(&mut self, request: &Request, event: &Event, snapshot: u64) {
+    pub(crate) fn answered(&mut self, request: &Request, event: &Event, snapshot: u64, policy: &Policy) {
         match (request, event) {
             (Request::Look { look }, Event::Looked { seen, .. }) if *look > self.newest_look => {
                 self.newest_look = *look;
                 self.newest_complete = seen.is_complete();
                 if seen.is_complete() {
+                    self.pressure.looked(seen, policy);
                     self.seen = snapshot;
                     if self.listed_from.is_some_and(|from| from <= *look) {
                         self.listed = true;
@@ -192,6 +213,9 @@ impl Oracle {
             (_, Event::Fetched { fetch, result }) => {
                 if let Some(pull) = self.pulls.get_mut(fetch) {
                     pull.answered = true;
+                    if result.as_ref().is_err_and(|failure| failure.kind == FailureKind::NoSpace) {
+                        self.pressure.no_space();
+                    }
                     pull.ended_well = result.is_ok();
                     pull.unasked = result.as_ref().is_err_and(|failure| failure.kind.is_registry_away());
                     let definite = |failure: &FetchFailure| {
@@ -482,10 +506,13 @@ impl World {
             let needed = self.needed_name(&owner);
             self.require(needed.as_ref() != Some(name), || format!("K1: {name} removed, {owner} needs it"));
         }
+        let nameless = oracle.why_content.get(&content).filter(|_| oracle.marked_at.contains_key(&content));
+        let why = nameless.or_else(|| oracle.why_name.get(name)).copied();
+        let (why, delay) = why.unwrap_or((RemovalReason::Due, self.policy.image_delay.as_nanoseconds()));
+        self.check_pressure(name, why);
         if let Some((ended_at, lived)) = oracle.ended_at.get(name)
             && !oracle.collected
         {
-            let delay = self.policy.image_delay.as_nanoseconds();
             let decided = oracle.decided_at.get(name).or(oracle.marked_at.get(&content)).copied();
             let moments = decided.into_iter().chain([(self.now, self.lived)]);
             let passed = moments.into_iter().any(|(now, then)| now - ended_at >= delay || then - lived >= delay);
@@ -583,6 +610,7 @@ impl World {
             let waits = matches!(attempt, Attempt::Asked { .. });
             self.require(!waits, || format!("{attempt:?} is never answered"));
         }
+        self.require(!self.oracle.pressure.waits_for_room, || "a write waits for room for ever".to_owned());
     }
 
     /// Everything has come to rest, and all tasks have ended longer ago than the delay.

@@ -6,6 +6,7 @@ mod engine_side;
 mod last_life;
 mod others;
 mod persons;
+mod space;
 mod tasks;
 mod versions;
 mod wishes;
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_images::{
     Action, Archive, Entry, Event, FailureKind, Fault, FetchFailure, Foreign, Hold, Keeper, LookId, Need, Owner, Pause,
-    Pin, Policy, Record, RemovalAnswer, RowCounts, Seen, TagAnswer, Want,
+    Pin, Policy, Record, RemovalAnswer, RowCounts, Seen, SpacePolicy, TagAnswer, Want,
 };
 use longshore_model::{AllocId, ContentId, ImageRef, Timestamp};
 use longshore_values::{Glob, GoDuration};
@@ -23,6 +24,7 @@ use crate::engine::{self, Engine, Who, digest_name};
 use crate::oracle::Oracle;
 use crate::random::Random;
 use crate::rows::{CrashRow, Side};
+pub(crate) use space::Pressure;
 pub(crate) use wishes::Wish;
 
 pub(crate) const SECOND: i64 = 1_000_000_000;
@@ -82,6 +84,9 @@ pub(crate) enum Request {
         act: longshore_images::ActId,
         name: ImageRef,
         content: ContentId,
+    },
+    RemoveDead {
+        act: longshore_images::ActId,
     },
 }
 
@@ -171,13 +176,16 @@ impl World {
             keep: if random.one_in(8) { vec![Glob::new("r.test/b:*")] } else { Vec::new() },
             foreign: if random.one_in(4) { Foreign::Collect } else { Foreign::Keep },
             kept_by_others: random.one_in(40),
+            space: space::draw_policy(&mut random),
         };
+        let mut engine = Engine::default();
+        engine.disk_bytes = space::draw_disk(&mut random);
         let mut world = Self {
             seed,
             random,
             now: 1_000_000 * SECOND,
             lived: 0,
-            engine: Engine::default(),
+            engine,
             engine_up: true,
             keeper: None,
             policy,
@@ -356,7 +364,7 @@ impl World {
                 Request::Load { .. } => Some(CrashRow::Load),
                 Request::Remove { private: false, .. } => Some(CrashRow::RemoveName),
                 Request::Remove { .. } | Request::Tag { .. } => Some(CrashRow::RemoveNameless),
-                Request::Look { .. } => None,
+                Request::Look { .. } | Request::RemoveDead { .. } => None,
             };
             if let Some(row) = row.filter(|_| done) {
                 self.count_crash(row, Side::After);
@@ -366,7 +374,7 @@ impl World {
             return;
         }
         let span = match &sent.request {
-            Request::Look { .. } => return,
+            Request::Look { .. } | Request::RemoveDead { .. } => return,
             Request::Pull { .. } | Request::Load { .. } => LATE_PULL,
             Request::Remove { .. } | Request::Tag { .. } => LATE_REMOVAL,
         };
@@ -401,6 +409,7 @@ impl World {
             return self.crash_agent();
         }
         self.write(&step.records);
+        self.check_choice(&step.records);
         self.after_commit(&event);
         let mut survives = if dies { self.random.below(step.actions.len() + 1) } else { usize::MAX };
         let mut actions = step.actions.into_iter();
@@ -421,7 +430,7 @@ impl World {
 
     fn write(&mut self, records: &[Record]) {
         for record in records {
-            self.oracle.recorded(record, self.now, self.lived);
+            self.oracle.recorded(record, self.now, self.lived, &self.policy);
             match &record.entry {
                 Some(entry) => {
                     assert_eq!(record.key, entry.key());
@@ -524,6 +533,7 @@ impl World {
                 Request::Remove { act, name, private, seen: self.oracle.seen }
             }
             Action::Tag { act, content, name } => Request::Tag { act, name, content },
+            Action::RemoveDead { act } => Request::RemoveDead { act },
             Action::CancelFetch { fetch } => return self.cancel(fetch.0),
             Action::Grant { owner, name, content, .. } => {
                 let attempt = Attempt::Granted { name, content, seq: self.engine.seq };
@@ -536,6 +546,10 @@ impl World {
             }
             Action::WakeAt(at) => {
                 self.wake_at = Some(at);
+                return;
+            }
+            Action::RoomMade { .. } => {
+                self.oracle.pressure.waits_for_room = false;
                 return;
             }
             Action::Tell(_) => return,
@@ -559,7 +573,7 @@ impl World {
             }
             _ => {}
         }
-        let failure = FetchFailure { kind: FailureKind::Cancelled, message: "cancelled".to_owned() };
+        let failure = failed(FailureKind::Cancelled, "cancelled");
         self.sent[at].answer = Some(fetched(fetch, Err(failure)));
     }
 
@@ -674,6 +688,7 @@ impl World {
             94 if self.random.one_in(2) => self.compare(),
             94 => self.sweep(),
             95 if self.random.one_in(4) => self.crash_agent(),
+            95 => self.others_fill_the_disk(),
             96 if self.random.one_in(4) && self.engine_up => self.engine_dies(),
             97 if self.steps_clock && self.random.one_in(2) => self.clock_steps(),
             _ => self.task_moves(),
@@ -721,7 +736,10 @@ impl World {
         for container in theirs {
             self.engine.remove_container(self.now, &container);
         }
-        self.policy = Policy { image: true, keep: Vec::new(), kept_by_others: false, ..self.policy.clone() };
+        self.press_to_the_end();
+        let space = SpacePolicy { reclaim: true, ..SpacePolicy::default() };
+        self.policy = Policy { image: true, keep: Vec::new(), kept_by_others: false, space, ..self.policy.clone() };
+        (self.engine.other_bytes, self.engine.disk_bytes) = (0, None);
         self.feed(Event::PolicyChanged(self.policy.clone()));
         for tag in self.registry.keys().cloned().collect::<Vec<_>>() {
             self.feed(Event::Unpinned { pattern: tag.familiar().to_owned() });
@@ -789,15 +807,20 @@ fn fetched(fetch: u64, result: Result<(), FetchFailure>) -> Event {
     Event::Fetched { fetch: longshore_images::FetchId(fetch), result }
 }
 
+fn failed(kind: FailureKind, message: &str) -> FetchFailure {
+    FetchFailure { kind, message: message.to_owned(), needed_bytes: None }
+}
+
 fn lost_answer(request: &Request) -> Event {
     let message = "connection lost".to_owned();
     match request {
         Request::Look { look } => Event::LookFailed { look: *look, message },
         Request::Pull { fetch, .. } | Request::Load { fetch, .. } => {
-            fetched(*fetch, Err(FetchFailure { kind: FailureKind::EngineLost, message }))
+            fetched(*fetch, Err(failed(FailureKind::EngineLost, &message)))
         }
         Request::Remove { act, .. } => Event::Removed { act: *act, answer: RemovalAnswer::Lost { message } },
         Request::Tag { act, .. } => Event::Tagged { act: *act, answer: TagAnswer::Failed { message } },
+        Request::RemoveDead { act } => Event::DeadRemoved { act: *act, removed: 0 },
     }
 }
 

@@ -10,15 +10,16 @@ impl World {
         match request {
             Request::Look { look } => Event::Looked { look: *look, seen: self.engine.look() },
             Request::Pull { fetch, name } => match self.in_registry(name) {
+                Some(id) if self.engine.is_too_full_for(id) => fetched(*fetch, Err(self.no_space(id))),
                 Some(id) => {
                     self.engine.pull(at, name, id, Who::Ours);
                     fetched(*fetch, Ok(()))
                 }
-                None => {
-                    let message = "manifest unknown".to_owned();
-                    fetched(*fetch, Err(FetchFailure { kind: FailureKind::NotFound, message }))
-                }
+                None => fetched(*fetch, Err(failed(FailureKind::NotFound, "manifest unknown"))),
             },
+            Request::Load { fetch, content, .. } if self.engine.is_too_full_for(*content) => {
+                fetched(*fetch, Err(self.no_space(*content)))
+            }
             Request::Load { fetch, name, content } => {
                 self.engine.load(at, name, *content, Who::Ours);
                 fetched(*fetch, Ok(()))
@@ -36,6 +37,7 @@ impl World {
                 let done = self.engine.tag(at, name, *content, Who::Ours);
                 Event::Tagged { act: *act, answer: if done { TagAnswer::Done } else { TagAnswer::NotFound } }
             }
+            Request::RemoveDead { act } => Event::DeadRemoved { act: *act, removed: self.remove_dead() },
         }
     }
 
@@ -72,8 +74,7 @@ impl World {
                     return Event::Removed { act: *act, answer };
                 }
                 if let Request::Pull { fetch, .. } | Request::Load { fetch, .. } = request {
-                    let message = "connection refused".to_owned();
-                    return fetched(*fetch, Err(FetchFailure { kind: FailureKind::Unreachable, message }));
+                    return fetched(*fetch, Err(failed(FailureKind::Unreachable, "connection refused")));
                 }
             }
             let sent = Sent { request: request.clone(), sent: since, answer: None, snapshot: 0 };
@@ -95,7 +96,7 @@ impl World {
         let Some(at) = self.random.pick(&answered) else { return };
         let sent = self.sent.swap_remove(at);
         if let Some(event) = sent.answer {
-            self.oracle.answered(&sent.request, &event, sent.snapshot);
+            self.oracle.answered(&sent.request, &event, sent.snapshot, &self.policy);
             self.feed(event);
         }
     }

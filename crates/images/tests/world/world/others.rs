@@ -96,7 +96,8 @@ impl World {
                     (0, Foreign::Collect) => Foreign::Keep,
                     (_, foreign) => foreign,
                 };
-                self.policy = Policy { keep, image, foreign, ..self.policy.clone() };
+                let space = space::draw_policy(&mut self.random);
+                self.policy = Policy { keep, image, foreign, space, ..self.policy.clone() };
                 Event::PolicyChanged(self.policy.clone())
             }
         };

@@ -207,6 +207,19 @@ impl World {
 
     /// The agent removes containers of tasks that have ended, and forgets allocations that are over.
     pub(super) fn sweep(&mut self) {
+        self.remove_dead();
+        if self.restored && self.keeper.as_ref().is_some_and(Keeper::is_recovered) {
+            let untold = &self.untold;
+            let replaced: BTreeSet<_> = self.allocs.values().filter_map(|alloc| alloc.replaces).collect();
+            self.allocs.retain(|id, alloc| {
+                replaced.contains(id)
+                    || alloc.tasks.iter().any(|(owner, task)| task.ended_at.is_none() || untold.contains(owner))
+            });
+        }
+    }
+
+    /// Containers of tasks that have ended go. How many.
+    pub(super) fn remove_dead(&mut self) -> u32 {
         let ended = |owner: &Owner, allocs: &BTreeMap<AllocId, AllocRecord>| {
             let task = owner.alloc().and_then(|alloc| allocs.get(&alloc)).and_then(|alloc| alloc.tasks.get(owner));
             task.is_none_or(|task| task.ended_at.is_some())
@@ -218,17 +231,10 @@ impl World {
             .filter(|(_, container)| container.owner.as_ref().is_some_and(|owner| ended(owner, &self.allocs)))
             .map(|(name, _)| name.clone())
             .collect();
-        for container in left {
-            self.engine.remove_container(self.now, &container);
+        for container in &left {
+            self.engine.remove_container(self.now, container);
         }
-        if self.restored && self.keeper.as_ref().is_some_and(Keeper::is_recovered) {
-            let untold = &self.untold;
-            let replaced: BTreeSet<_> = self.allocs.values().filter_map(|alloc| alloc.replaces).collect();
-            self.allocs.retain(|id, alloc| {
-                replaced.contains(id)
-                    || alloc.tasks.iter().any(|(owner, task)| task.ended_at.is_none() || untold.contains(owner))
-            });
-        }
+        left.len() as u32
     }
 
     pub(super) fn restore_allocations(&mut self) {
