@@ -56,7 +56,7 @@ pub(super) async fn remove_dead(shared: &Shared) -> u32 {
 fn is_dead(container: &ContainerSummary, node: NodeId, living: &BTreeSet<AllocId>) -> bool {
     let over = matches!(container.state, ContainerStatus::Exited | ContainerStatus::Dead | ContainerStatus::Created);
     let identity = Identity::of_labels(&container.labels).filter(|identity| identity.agent == node);
-    over && identity.is_some_and(|identity| !living.contains(&identity.task.alloc))
+    over && identity.is_some_and(|identity| !living.contains(&identity.alloc))
 }
 
 #[cfg(test)]

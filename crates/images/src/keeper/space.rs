@@ -203,6 +203,9 @@ impl Keeper {
         if looked {
             self.pass_marks();
         }
+        if !self.policy.space.reclaim {
+            self.end_room("; meanwhile gc.reclaim was switched off");
+        }
         self.drop_wanted_by_nobody();
         if self.is_going() {
             return;

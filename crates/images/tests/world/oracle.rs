@@ -506,8 +506,10 @@ impl World {
             let needed = self.needed_name(&owner);
             self.require(needed.as_ref() != Some(name), || format!("K1: {name} removed, {owner} needs it"));
         }
+        // Content that was marked and is named again may still have its mark.
+        let named = oracle.why_name.get(name).filter(|_| oracle.decided_at.contains_key(name));
         let nameless = oracle.why_content.get(&content).filter(|_| oracle.marked_at.contains_key(&content));
-        let why = nameless.or_else(|| oracle.why_name.get(name)).copied();
+        let why = named.or(nameless).or_else(|| oracle.why_name.get(name)).copied();
         let (why, delay) = why.unwrap_or((RemovalReason::Due, self.policy.image_delay.as_nanoseconds()));
         self.check_pressure(name, why);
         if let Some((ended_at, lived)) = oracle.ended_at.get(name)
