@@ -23,8 +23,8 @@ pub use error::{ConfigFault, DriverError, ErrorClass, Reason};
 pub use exec::{ExecInput, ExecOutput, ExecRequest};
 pub use fingerprint::{Capabilities, Fingerprint};
 pub use images::{
-    Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom, Images, PauseReport,
-    PinReport, Pulled,
+    Adopted, Collected, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom, Images,
+    PauseReport, PinReport, Pulled,
 };
 pub use request::{
     AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, GroupNetwork, KnownAllocation, KnownTask,

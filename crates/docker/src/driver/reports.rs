@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use longshore_driver::{
-    Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom, Images,
-    PauseReport, PinReport, Pulled,
+    Adopted, Collected, DriverError, Explained, ImageCount, ImageExplanation, ImageHolder, ImageReport, ImageRoom,
+    Images, PauseReport, PinReport, Pulled,
 };
 use longshore_images::{Explanation, ImageStatus, Owner, Retain, Short, SpacePolicy};
 use longshore_model::{ContentId, ImageRef, Provenance, Timestamp};

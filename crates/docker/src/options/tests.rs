@@ -149,6 +149,50 @@ fn mistakes_are_refused_with_their_place() {
     1 | gc { auth { config = "a" } }
       |      ^^^^
     hint: it belongs in config { auth { … } }, beside gc, volumes and logging
+    agent.hcl:1:15: plugin.docker.config.gc.retain = "space" needs to know how much room there is
+      |
+    1 | gc { retain = "space" }
+      |               ^^^^^^^
+    hint: set budget, disk_high or min_free beside it, or leave it out
+    agent.hcl:1:15: plugin.docker.config.gc.retain = "forever": it is "delay" or "space"
+      |
+    1 | gc { retain = "forever" }
+      |               ^^^^^^^^^
+    agent.hcl:1:18: plugin.docker.config.gc.disk_high = "100": it is a share of the disk in whole percent, from 1 to 99, as in 85 or "85%"
+      |
+    1 | gc { disk_high = 100 }
+      |                  ^^^
+    agent.hcl:1:17: plugin.docker.config.gc.disk_low has no meaning without disk_high
+      |
+    1 | gc { disk_low = "80%" }
+      |                 ^^^^^
+    hint: set disk_high, the mark at which idle images begin to go
+    agent.hcl:3:14: plugin.docker.config.gc.disk_low must be below disk_high (80), not 80
+      |
+    3 |   disk_low = 80
+      |              ^^
+    hint: idle images go from disk_high on, until disk_low is reached
+    agent.hcl:1:15: plugin.docker.config.gc.budget = "20 apples": unknown unit "apples": units are B, kB, MB, GB, TB, KiB, MiB, GiB and TiB
+      |
+    1 | gc { budget = "20 apples" }
+      |               ^^^^^^^^^^^
+    agent.hcl:1:17: plugin.docker.config.gc.min_free = "0": it must be more than 0; leave it out for none
+      |
+    1 | gc { min_free = 0 }
+      |                 ^
+    agent.hcl:1:16: plugin.docker.config.gc.min_age must not be negative, but is -1s
+      |
+    1 | gc { min_age = "-1s" }
+      |                ^^^^^
+    agent.hcl:3:13: plugin.docker.config.gc.max_age must not be below min_age (2h0m0s), but is 1h0m0s
+      |
+    3 |   max_age = "1h"
+      |             ^^^^
+    agent.hcl:1:1: plugin.docker.config unexpected keys disk_high
+      |
+    1 | disk_high = 85
+      | ^^^^^^^^^
+    hint: it belongs in gc { disk_high = … }
     "#);
 }
 
