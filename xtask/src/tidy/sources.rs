@@ -43,7 +43,9 @@ pub(super) fn breaches(top: &Path) -> Outcome<Vec<Breach>> {
     for entry in fs::read_dir(top)?.flatten().filter(|entry| entry.path().is_file()) {
         files.push(entry.path());
     }
-    files.retain(|file| file.file_name().is_some_and(|name| name != "Cargo.lock" && name != "LICENSE"));
+    // In a second working tree `.git` is a file.
+    let not_ours = ["Cargo.lock", "LICENSE", ".git"];
+    files.retain(|file| file.file_name().is_some_and(|name| not_ours.iter().all(|other| name != *other)));
     let machine_paths = machine_paths(top);
     let mut breaches = Vec::new();
     for file in &files {

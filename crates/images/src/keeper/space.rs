@@ -497,10 +497,7 @@ impl Keeper {
 
     /// Why each image stays, by what it is called.
     fn why_each_stays(&self) -> BTreeMap<String, String> {
-        let reason = |id| match self.candidate(id) {
-            Ok(_) => None,
-            Err(why) => Some(why),
-        };
+        let reason = |id| self.candidate(id).err();
         self.view.images().filter_map(|image| Some((self.called(image.id), reason(image.id)?))).collect()
     }
 

@@ -59,8 +59,8 @@ impl Pressure {
 
     pub(crate) fn pass_high(&mut self, policy: &Policy) {
         let Some(disk) = self.room.disk else { return };
-        let above = |percent: Option<u8>| percent.is_some_and(|percent| disk.is_above(percent));
-        self.over_high = above(if self.over_high { policy.space.low() } else { policy.space.disk_high });
+        let mark = if self.over_high { policy.space.low() } else { policy.space.disk_high };
+        self.over_high = mark.is_some_and(|percent| disk.is_above(percent));
     }
 
     pub(crate) fn no_space(&mut self) {
