@@ -187,7 +187,10 @@ impl Keeper {
         self.pass_agent();
         self.pass_versions();
         self.judge();
-        self.make_room();
+        if self.make_room() {
+            self.answer_waiters();
+            self.judge();
+        }
         self.start_removals();
         self.issue_look();
         self.set_wake();

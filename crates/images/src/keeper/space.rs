@@ -37,6 +37,8 @@ pub(crate) struct Space {
     stuck: Option<Stuck>,
     /// Images that went since room is short.
     removed: u32,
+    /// How often those who waited for room got what could be had.
+    served: u64,
 }
 
 /// Room that a pull, or another write of ours, did not find.
@@ -192,12 +194,19 @@ impl Keeper {
         }
     }
 
-    /// Goes on with what is to be done about room. Runs when everything is judged.
-    pub(super) fn make_room(&mut self) {
+    /// Goes on with what is to be done about room. Runs when everything is judged. Whether waiters have been served, so that
+    /// they can be answered now.
+    pub(super) fn make_room(&mut self) -> bool {
+        let served = self.space.served;
+        self.go_on_with_room();
+        self.space.served != served
+    }
+
+    fn go_on_with_room(&mut self) {
         let looked = std::mem::take(&mut self.space.looked);
         if !self.may_make_room() {
             self.end_room("; meanwhile this agent may remove no images");
-            self.space = Space::default();
+            self.space = Space { served: self.space.served, ..Space::default() };
             return;
         }
         if looked {
@@ -484,7 +493,7 @@ impl Keeper {
         if any {
             self.tell(Notice::Eased { short: Short::NoSpace, disk, removed });
         }
-        self.answer_waiters();
+        self.space.served += 1;
     }
 
     /// All that waited for room have gone.

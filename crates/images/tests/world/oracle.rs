@@ -149,7 +149,13 @@ impl Oracle {
             Some(Entry::Content(record)) => {
                 self.marked_at.remove(&record.id);
             }
-            _ => {}
+            Some(_) => {}
+            // What a name's record said is over with it.
+            None => {
+                let other = |name: &ImageRef| format!("name {}", name.full()) != record.key;
+                self.decided_from.retain(|name, _| other(name));
+                self.decided_at.retain(|name, _| other(name));
+            }
         }
     }
 
