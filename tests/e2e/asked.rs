@@ -168,3 +168,44 @@ fn a_hostile_job_gets_nothing_of_the_host() {
         assert!(machine.engine.containers().unwrap().is_empty(), "{id}");
     }
 }
+
+#[test]
+fn a_link_put_in_the_place_of_a_volume_leads_nowhere() {
+    let machine = Machine::start();
+    let agent = machine.agent("");
+    let (_, name) = machine.push("shop/swapped");
+    // As soon as the folder that was asked for is there, a link to the root of the host stands in its way.
+    let swap = "while [ ! -d /alloc/x/etc ]; do :; done; mv /alloc/x /alloc/y && ln -s / /alloc/x; exec sleep 100000";
+    let swapper = format!(
+        "task \"swapper\" {{\n  driver = \"docker\"\n  lifecycle {{\n    hook = \"prestart\"\n    sidecar = true\n  }}\n  \
+         config {{\n    image = \"{name}\"\n    command = \"/bin/sh\"\n    args = [\"-c\", \"{swap}\"]\n  }}\n  \
+         resources {{\n    cpu = 20\n    memory = 32\n  }}\n}}"
+    );
+    let look = "until [ -L /alloc/x ]; do sleep 0.01; done; \
+                if [ -e /mnt/passwd ]; then echo it is the host; else echo it is $(ls /mnt | wc -l) files; fi; exec sleep 100000";
+    let job = Job::new("swapped", &name)
+        .group(&swapper)
+        .config("command = \"/bin/sh\"")
+        .config(&format!("args = [\"-c\", \"{look}\"]"))
+        .config("volumes = [\"../alloc/x/etc:/mnt\"]");
+    submit(&agent, &job);
+    let alloc = wait_running(&agent, "swapped", 1).remove(0);
+    eventually(SOON, "what the task sees".to_owned(), || {
+        let log = agent.cli(&["alloc", "logs", "-task", "main", &alloc]).map_err(|error| error.to_string())?;
+        if log.stdout.starts_with("it is") { Ok(log.stdout) } else { Err(format!("{log:?}")) }
+    })
+    .map(|seen| assert_eq!(seen, "it is 0 files\n"))
+    .unwrap();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let pins = agent.data_dir().display().to_string();
+    let left: Vec<_> = mounts.lines().filter(|line| line.contains(&pins) && line.contains("/pins/")).collect();
+    assert!(left.is_empty(), "{left:#?}");
+    // What a task writes there is in the allocation's folder.
+    agent
+        .cli(&["alloc", "exec", "-task", "main", &alloc, "/bin/sh", "-c", "echo kept > /mnt/file"])
+        .unwrap()
+        .success("write")
+        .unwrap();
+    let read = agent.cli(&["alloc", "fs", &alloc, "alloc/y/etc/file"]).unwrap().success("read").unwrap();
+    assert_eq!(read.stdout, "kept\n");
+}

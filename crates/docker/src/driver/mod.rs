@@ -16,6 +16,7 @@ mod lines;
 mod near;
 mod network;
 mod persons;
+mod pins;
 mod prefetch;
 mod pull;
 mod pumps;
@@ -68,6 +69,7 @@ impl DockerDriver {
         getrandom::fill(&mut access_key)
             .map_err(|error| DriverError::fatal(format!("the system gives no random bytes: {error}")))?;
         let shared = Arc::new(Shared::new(setup, access_key));
+        pins::release_left(&shared.state_folder);
         tokio::spawn(attach::attach(shared.clone()));
         tokio::spawn(dangling::sweep(shared.clone()));
         Ok(Self { shared })

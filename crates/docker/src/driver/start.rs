@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::{Asker, given_up};
 use super::handle::HandleState;
+use super::pins::Pins;
 use super::pumps::Watchers;
 use super::shared::Shared;
 use crate::error::of_engine;
@@ -46,9 +47,11 @@ pub(crate) async fn attempt(
             () = cancelled.cancelled() => return Err(given_up()),
         };
         rounds += 1;
-        match maker.make(&grant, &cancelled).await? {
+        let pins = Pins::hold(&shared, &request, &config).await?;
+        match maker.make(&grant, &pins, &cancelled).await? {
             Made::Container { id, runs } => {
                 let started = maker.start(id, runs, &cancelled).await?;
+                drop(pins);
                 // After the start: the look that follows would only be in its way.
                 asker.made(&grant);
                 return Ok(started);
@@ -111,7 +114,7 @@ impl Maker<'_> {
     /// Makes the container: under the image's name when that points at what was granted, else by id. Either way its
     /// image is the granted one, and still there, or the container is removed again. Whether the container's name is
     /// free is the engine's to say: it is asked about only when it is not.
-    async fn make(&self, grant: &Grant, cancelled: &CancellationToken) -> Result<Made, DriverError> {
+    async fn make(&self, grant: &Grant, pins: &Pins, cancelled: &CancellationToken) -> Result<Made, DriverError> {
         let name = container_name(&self.request.id);
         let mut by_name = grant.by_name;
         let (mut name_taken, mut room_made) = (0, false);
@@ -128,6 +131,7 @@ impl Maker<'_> {
                 return Err(given_up());
             }
             let mut body = self.body.clone();
+            pins.put(&mut body);
             body.image = if by_name { self.asker.name.familiar().to_owned() } else { grant.content.to_string() };
             crash_point("docker.container_planned");
             let created = match self.shared.engine.create_container(&name, &body).await {

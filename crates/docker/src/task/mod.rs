@@ -21,3 +21,4 @@ pub(crate) use labels::{
 };
 pub use mounts::{TaskDevice, TaskMount};
 pub(crate) use network::publish;
+pub(crate) use volumes::{Within, within_allocation};

@@ -3,12 +3,15 @@
 use std::path::{Component, Path, PathBuf};
 
 use longshore_driver::TaskDirs;
-use longshore_engine::Mount;
+use longshore_engine::{HostConfig, Mount};
 
 use super::body::BadTask;
 use super::config::TaskConfig;
 use super::mounts::TaskMount;
 use crate::options::VolumeOptions;
+
+/// So many binds come before those of the task's own.
+const USUAL_BINDS: usize = 3;
 
 /// The binds of a task: its allocation's folders first, then its own volumes.
 pub(super) fn binds(dirs: &TaskDirs, config: &TaskConfig, options: &VolumeOptions) -> Result<Vec<String>, BadTask> {
@@ -54,6 +57,79 @@ pub(super) fn mounts(dirs: &TaskDirs, mounts: &[TaskMount], options: &VolumeOpti
         }
     });
     mounts.collect()
+}
+
+/// What a task has of its allocation's folder, while it may have nothing else of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Within {
+    /// Where it was when it was checked, without links.
+    pub(crate) path: PathBuf,
+    /// Whether a folder is made where nothing is.
+    pub(crate) makes_folder: bool,
+    slot: Slot,
+    /// As the engine would be told.
+    told: PathBuf,
+}
+
+/// Where in the description of a container a path stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Bind(usize),
+    Mount(usize),
+}
+
+impl Within {
+    fn new(slot: Slot, told: PathBuf) -> Option<Self> {
+        let makes_folder = matches!(slot, Slot::Bind(_));
+        Some(Self { path: resolved(&told)?, makes_folder, slot, told })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_test(path: PathBuf, makes_folder: bool) -> Self {
+        Self { told: path.clone(), path, makes_folder, slot: Slot::Bind(0) }
+    }
+
+    /// Has the container get what is at `source`.
+    pub(crate) fn put(&self, host: &mut HostConfig, source: &Path) {
+        match self.slot {
+            Slot::Bind(n) => {
+                if let Some(bind) = host.binds.get_mut(n)
+                    && let Some(rest) = bind.strip_prefix(&self.told.display().to_string())
+                {
+                    *bind = format!("{}{rest}", source.display());
+                }
+            }
+            Slot::Mount(n) => {
+                if let Some(mount) = host.mounts.get_mut(n) {
+                    mount.source = source.display().to_string();
+                }
+            }
+        }
+    }
+}
+
+/// All of the allocation's folder that the container of a task gets beside the usual; those too where it gets the folder
+/// that they are in. Nothing where tasks may have any path of the host.
+pub(crate) fn within_allocation(dirs: &TaskDirs, config: &TaskConfig, options: &VolumeOptions) -> Vec<Within> {
+    if options.enabled {
+        return Vec::new();
+    }
+    let place = |source: &str| lexically_clean(&dirs.task.join(source));
+    let volumes = config
+        .volumes
+        .iter()
+        .enumerate()
+        .filter_map(|(n, volume)| Within::new(Slot::Bind(USUAL_BINDS + n), place(volume.split(':').next()?)));
+    let mounts = config.mounts.iter().enumerate().filter(|(_, mount)| mount.is_bind());
+    let mounts = mounts.filter_map(|(n, mount)| Within::new(Slot::Mount(n), place(&mount.source)));
+    let mut within: Vec<_> = volumes.chain(mounts).collect();
+    let own = dirs.task.canonicalize().ok();
+    if within.iter().any(|within| own.as_ref() == Some(&within.path)) {
+        for (n, usual) in [(1, &dirs.local), (2, &dirs.secrets)] {
+            within.extend(Within::new(Slot::Bind(n), usual.clone()));
+        }
+    }
+    within
 }
 
 fn volumes_only(key: String, what: String) -> BadTask {
