@@ -1,5 +1,6 @@
 //! Bodies of requests, which are never held beyond a limit.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -12,6 +13,10 @@ use crate::error::{ApiError, Result, with_causes};
 
 /// The most that a request's body may hold.
 pub(crate) const BODY_BYTES_MAX: usize = 32 << 20;
+/// The most that all bodies hold together while they come, beside the small ones.
+const HELD_BYTES_MAX: usize = 256 << 20;
+/// Bodies of this size are read whatever others hold.
+const SMALL_BODY_BYTES: usize = 64 << 10;
 /// How long a body may take to come.
 const BODY_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long the rest of a refused body is read and thrown away, so that the client sees the answer and not a reset.
@@ -31,12 +36,34 @@ pub(crate) async fn optional_json<T: DeserializeOwned>(body: Body) -> Result<Opt
     decode(&bytes).map(Some).map_err(|why| ApiError::bad_request(format!("the request body could not be read: {why}")))
 }
 
+/// Bytes of bodies that are being read, of all requests together, without those of small ones.
+static HELD_BYTES: AtomicUsize = AtomicUsize::new(0);
+
+/// What a body takes, until it has been read.
+#[derive(Default)]
+struct Held(usize);
+
+impl Held {
+    /// Whether there is room for a body that has grown to this.
+    fn grow_to(&mut self, bytes: usize) -> bool {
+        let more = bytes.saturating_sub(SMALL_BODY_BYTES).saturating_sub(self.0);
+        self.0 += more;
+        more == 0 || HELD_BYTES.fetch_add(more, Ordering::Relaxed) + more <= HELD_BYTES_MAX
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        HELD_BYTES.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
 async fn read(mut body: Body) -> Result<Bytes> {
     if http_body::Body::size_hint(&body).lower() > BODY_BYTES_MAX as u64 {
         drain(body);
         return Err(too_large());
     }
-    let mut read = Vec::new();
+    let (mut read, mut held) = (Vec::new(), Held::default());
     let whole = async {
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|why| {
@@ -45,6 +72,9 @@ async fn read(mut body: Body) -> Result<Bytes> {
             if let Some(data) = frame.data_ref() {
                 if read.len() + data.len() > BODY_BYTES_MAX {
                     return Err(too_large());
+                }
+                if !held.grow_to(read.len() + data.len()) {
+                    return Err(too_many());
                 }
                 read.extend_from_slice(data);
             }
@@ -62,6 +92,16 @@ async fn read(mut body: Body) -> Result<Bytes> {
             format!("the request body did not come within {} s", BODY_TIME_MAX.as_secs()),
         )),
     }
+}
+
+fn too_many() -> ApiError {
+    ApiError::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        format!(
+            "too many large request bodies at once: all together may hold {} MiB; try again soon",
+            HELD_BYTES_MAX >> 20
+        ),
+    )
 }
 
 fn too_large() -> ApiError {
@@ -96,6 +136,27 @@ mod tests {
         assert_eq!(status, 400);
         assert_eq!(message, "the request body could not be read: EOF while parsing an object at line 1 column 9");
         assert_eq!(told(Body::from("<html>")).await.0, 400);
+    }
+
+    #[tokio::test]
+    async fn many_large_bodies_are_not_held_at_once() {
+        let endless = || {
+            let piece = Bytes::from(vec![b' '; 30 << 20]);
+            Body::from_stream(stream::iter([Ok::<_, std::io::Error>(piece)]).chain(stream::pending()))
+        };
+        let waiting: Vec<_> = (0..8).map(|_| tokio::spawn(read(endless()))).collect();
+        while HELD_BYTES.load(Ordering::Relaxed) < 8 * (29 << 20) {
+            tokio::task::yield_now().await;
+        }
+        let large = Body::from(vec![b' '; 30 << 20]);
+        let expected = "too many large request bodies at once: all together may hold 256 MiB; try again soon";
+        assert_eq!(told(large).await, (503, expected.to_owned()));
+        assert_eq!(told(Body::from("<html>")).await.0, 400, "a small one is read all the same");
+        waiting.iter().for_each(tokio::task::JoinHandle::abort);
+        for one in waiting {
+            assert!(one.await.is_err_and(|error| error.is_cancelled()));
+        }
+        assert_eq!(HELD_BYTES.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]

@@ -307,7 +307,10 @@ impl Keeper {
 
     /// Digest names that stand without any tag of their repository, and that we did not leave, are somebody's own: the
     /// tag that a pull of ours brings beside them must not take them along when it goes.
+    ///
+    /// One that came with an earlier pull of the name, which was cut off before the tag, is not: engines set it first.
     fn record_lone_digests(&mut self, name: &ImageRef) {
+        let earlier = self.books.name(name).and_then(|record| record.intent.as_ref());
         let lone: Vec<_> = self
             .view
             .images()
@@ -315,6 +318,7 @@ impl Keeper {
             .flat_map(|image| self.view.digests_at(image.id, name).map(|digest| (digest.clone(), image.id)))
             .filter(|(digest, id)| {
                 digest != name
+                    && earlier.is_none_or(|earlier| earlier.digests_before.contains(digest))
                     && self.books.binding(digest).is_none()
                     && self.books.content(*id).is_none_or(|record| !record.digest_names.contains(digest))
             })

@@ -314,6 +314,28 @@ fn a_lost_pull_is_still_ours_when_a_later_one_has_ended_well() {
     assert_eq!(rig.status("redis:7").provenance, Provenance::Obtained);
 }
 
+/// Engines give the digest name before the tag: killed between the two they leave it alone.
+#[test]
+fn a_digest_name_that_a_cut_off_pull_left_goes_with_the_tag_of_the_next() {
+    for known_before in [false, true] {
+        let mut rig = Rig::new();
+        let before = if known_before { vec![name("other:1"), digest(1)] } else { vec![name("other:1")] };
+        rig.put(1, &before);
+        rig.see(EngineNews::ImagesChanged);
+        rig.accept(&task(1), "reg.test/a:1", None);
+        rig.want(&task(1), "reg.test/a:1", false);
+        let fetch = rig.fetch();
+        rig.put(1, &[name("other:1"), digest(1)]);
+        rig.fails(fetch, FailureKind::EngineLost);
+        rig.want(&task(1), "reg.test/a:1", false);
+        rig.pulled(1, &[name("other:1"), digest(1), name("reg.test/a:1")]);
+        rig.end(&task(1));
+        rig.wait(DELAY);
+        // Somebody's own digest name would go with the tag.
+        assert_eq!(rig.removes_anything(), !known_before);
+    }
+}
+
 #[test]
 fn one_look_is_out_at_a_time() {
     let mut keeper = Keeper::restore(Policy::default(), Vec::new(), Timestamp::from_seconds(1));

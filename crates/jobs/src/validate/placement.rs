@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use longshore_api::{Affinity, Constraint, Spread};
 use longshore_model::Operator;
-use regex::Regex;
+use longshore_values::regular_expression;
 
 use super::Faults;
 use crate::fault::Fault;
@@ -69,7 +69,7 @@ fn comparison(left: &str, word: &str, right: &str, what: &str) -> Vec<Fault> {
     };
     match operator {
         Operator::Regexp => {
-            if let Err(why) = Regex::new(right) {
+            if let Err(why) = regular_expression(right) {
                 faults.at("value", true, || format!("Regular expression failed to compile: {why}"));
             }
         }

@@ -1,9 +1,13 @@
-use regex::Regex;
+use longshore_values::regular_expression;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::format::format;
 use super::{Arguments, Context, Function, MANY, function};
 use crate::value::Value;
+
+/// What it takes to make a pattern ready, as steps; and to look for it, for each byte of the text.
+const PATTERN_UNITS: usize = 10_000;
+const PATTERN_UNITS_A_BYTE: usize = 32;
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("chomp", 1, 1, |_, a| Ok(Value::text(a.text(0)?.trim_end_matches(['\n', '\r'])))),
@@ -18,9 +22,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("lower", 1, 1, |_, a| Ok(a.text(0)?.to_lowercase().into())),
     function("upper", 1, 1, |_, a| Ok(a.text(0)?.to_uppercase().into())),
     function("regex_replace", 3, 3, |context, a| {
-        let pattern = a.text(1)?;
-        let regex = Regex::new(&pattern).map_err(|why| format!("{pattern:?} is no regular expression: {why}"))?;
-        bounded(context, regex.replace_all(&a.text(0)?, a.text(2)?.as_ref()).into_owned())
+        let (text, pattern) = (a.text(0)?, a.text(1)?);
+        context.budget.charge(PATTERN_UNITS.saturating_add(text.len().saturating_mul(PATTERN_UNITS_A_BYTE)))?;
+        let regex =
+            regular_expression(&pattern).map_err(|why| format!("{pattern:?} is no regular expression: {why}"))?;
+        bounded(context, regex.replace_all(&text, a.text(2)?.as_ref()).into_owned())
     }),
     function("replace", 3, 3, replace),
     function("split", 2, 2, |context, a| {

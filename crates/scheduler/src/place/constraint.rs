@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use longshore_model::{Constraint, Node, Operator};
-use longshore_values::{Version, VersionConstraint, VersionRule};
+use longshore_values::{Version, VersionConstraint, VersionRule, regular_expression};
 use regex::Regex;
 
 /// What the right sides of constraints are compiled to, once for all nodes of an evaluation.
@@ -45,7 +45,7 @@ impl Patterns {
     }
 
     fn regex_matches(&self, text: &str, pattern: &str) -> bool {
-        once(&self.regexes, pattern, |pattern| Regex::new(pattern).ok(), |regex| regex.is_match(text))
+        once(&self.regexes, pattern, |pattern| regular_expression(pattern).ok(), |regex| regex.is_match(text))
     }
 
     fn allows(&self, version: &str, wanted: &str, rule: VersionRule) -> bool {
