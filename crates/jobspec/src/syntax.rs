@@ -24,9 +24,13 @@ const SMALL_BYTES: usize = 64 << 10;
 /// 20,000 members alone is within it.
 const PAIRS_MAX: usize = 500_000_000;
 
+/// So many objects that are operands may be open at once.
+const OPERANDS_MAX: usize = 8;
+
 /// The body that a text is.
 pub(crate) fn body(source: &Source) -> Result<Body, Box<Diagnostic>> {
     check_objects(source)?;
+    check_operands(source)?;
     let mut body = hcl_edit::parser::parse_body(&source.text).map_err(|why| error(source, &why))?;
     mend(source, |quoted| visit_body_mut(quoted, &mut body))?;
     Ok(body)
@@ -35,9 +39,81 @@ pub(crate) fn body(source: &Source) -> Result<Body, Box<Diagnostic>> {
 /// The expression that a text is.
 pub(crate) fn expression(source: &Source) -> Result<Expression, Box<Diagnostic>> {
     check_objects(source)?;
+    check_operands(source)?;
     let mut expression = hcl_edit::parser::parse_expr(&source.text).map_err(|why| error(source, &why))?;
     mend(source, |quoted| quoted.visit_expr_mut(&mut expression))?;
     Ok(expression)
+}
+
+/// Whether no object that is an operand (`a % { … }`) lies in too many such: for each the parser takes twice as long.
+fn check_operands(source: &Source) -> Result<(), Box<Diagnostic>> {
+    let mut open = OpenBrackets::default();
+    token::each(&source.text, |piece| {
+        let Some(piece) = piece else { return };
+        match piece.kind {
+            Kind::Open => open.push(piece.at, piece.text == "{" && is_behind_operator(&source.text, piece.at)),
+            Kind::Close => open.pop(),
+            // What is evaluated within texts counts with what is around.
+            Kind::Operand | Kind::Heredoc => {
+                let outside = open.brackets.len();
+                for (at, c) in piece.text.char_indices().filter(|(_, c)| matches!(c, '{' | '}')) {
+                    let at = piece.at + at;
+                    let is_within = open.brackets.len() > outside;
+                    match c {
+                        '{' if is_within => open.push(at, is_behind_operator(&source.text, at)),
+                        '{' if begins_template(&source.text, at) => open.push(at, false),
+                        '}' if is_within => open.pop(),
+                        // Plain text.
+                        _ => {}
+                    }
+                }
+                while open.brackets.len() > outside {
+                    open.pop();
+                }
+            }
+            _ => {}
+        }
+    });
+    let Some(at) = open.too_deep else { return Ok(()) };
+    let told = Diagnostic::error(format!("objects are operands within each other more than {OPERANDS_MAX} deep"))
+        .hint("put the inner ones into `locals`");
+    Err(Box::new(told.at(source.place(at..at + 1))))
+}
+
+#[derive(Default)]
+struct OpenBrackets {
+    /// For each, whether it is an object that is an operand.
+    brackets: Vec<bool>,
+    operands: usize,
+    /// The first that lies in too many.
+    too_deep: Option<usize>,
+}
+
+impl OpenBrackets {
+    fn push(&mut self, at: usize, is_operand: bool) {
+        self.brackets.push(is_operand);
+        self.operands += usize::from(is_operand);
+        if self.operands > OPERANDS_MAX {
+            self.too_deep.get_or_insert(at);
+        }
+    }
+
+    fn pop(&mut self) {
+        self.operands -= usize::from(self.brackets.pop() == Some(true));
+    }
+}
+
+/// Whether the brace at this byte makes `${` or `%{`, and not `$${` or `%%{`.
+fn begins_template(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    ['$', '%'].iter().any(|sign| before.strip_suffix(*sign).is_some_and(|before| !before.ends_with(*sign)))
+}
+
+/// Whether what begins at this byte stands right behind an operator of two operands.
+fn is_behind_operator(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default().trim_end();
+    let ends = |with: &[&str]| with.iter().any(|end| before.ends_with(end));
+    ends(&["+", "-", "*", "/", "%", "<", ">", "&", "|", "==", "!=", "<=", ">="]) && !ends(&["=>"])
 }
 
 /// Whether the objects of a text are small enough to be read in a time that people wait.
@@ -256,6 +332,29 @@ mod tests {
         check(&format!("a = {}\nb = {}\n", object(17_000), object(18_000)), Some((2, 5)));
         check(&"a = { b = 1 }\n".repeat(20_000), None);
         check(&"a {\n b = 1\n}\n".repeat(20_000), None);
+    }
+
+    #[test]
+    fn operands_are_not_deeper_than_can_be_read() {
+        #[track_caller]
+        fn check(text: &str, expected: Option<usize>) {
+            let told = body(&Source::new("a.hcl", text)).map_err(|told| told.to_string());
+            let message = "objects are operands within each other more than 8 deep";
+            let expected = expected.map(|column| format!("a.hcl:1:{column}: {message}"));
+            match (&told, expected) {
+                (Err(told), Some(expected)) => assert!(told.starts_with(&expected), "{text}\n{told}"),
+                (_, expected) => {
+                    assert!(expected.is_none() && !told.is_err_and(|told| told.contains(message)), "{text}")
+                }
+            }
+        }
+        check(&format!("a = e{}\n", "%{a%b".repeat(8)), None);
+        check(&format!("a = e{}\n", "%{a%b".repeat(40)), Some(47));
+        check(&format!("a = e{}\n", "== {a = 1, b = c ".repeat(40)), Some(145));
+        check(&format!("a = \"${{e{}\"\n", "%{a%b".repeat(40)), Some(50));
+        check(&format!("a = {}1{}\n", "{ a = ".repeat(40), "}".repeat(40)), None);
+        check(&format!("a = [{}]\n", "e == { a = 1 }, ".repeat(40)), None);
+        check(&format!("a = \"{}\"\n", "%%{ ${b} %{ if c }d%{ endif } - {".repeat(40)), None);
     }
 
     #[test]
