@@ -19,7 +19,7 @@ use crate::rows::Coverage;
 use crate::world::World;
 
 const STEPS: usize = 2_000;
-const SEEDS: u64 = 800;
+const SEEDS: u64 = 1_100;
 
 fn live(seed: u64, fault: Fault, tracing: bool) -> Coverage {
     let mut world = World::new(seed, fault, tracing);
