@@ -84,7 +84,7 @@ async fn once(shared: &Shared, told: &mut Told) -> Result<(), EngineError> {
             ),
             Verdict::Dangling => match remove_container(shared, &container.id).await {
                 Ok(()) => {
-                    shared.pumps.forget(&container.id, true);
+                    shared.pumps.forget(&container.id, true).await;
                     tracing::info!(container_id = container.id, name = container.name(), "dangling container removed");
                 }
                 Err(error) => tracing::warn!(

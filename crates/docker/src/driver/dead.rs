@@ -34,7 +34,7 @@ pub(super) async fn remove_dead(shared: &Shared) -> u32 {
         }
         match remove_container(shared, &container.id).await {
             Ok(()) => {
-                shared.pumps.forget(&container.id, true);
+                shared.pumps.forget(&container.id, true).await;
                 tracing::info!(
                     container_id = container.id,
                     name = container.name(),

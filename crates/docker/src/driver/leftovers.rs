@@ -29,7 +29,7 @@ pub(super) async fn end_all_of(shared: &Shared, alloc: AllocId) -> Result<(), En
             "removed with its allocation: a start that was cut off had left it"
         );
         remove_container(shared, &container.id).await?;
-        shared.pumps.forget(&container.id, true);
+        shared.pumps.forget(&container.id, true).await;
     }
     Ok(())
 }

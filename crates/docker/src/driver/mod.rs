@@ -282,7 +282,7 @@ impl Driver for DockerDriver {
     }
 
     async fn shutdown(&self) {
-        self.shared.pumps.stop_all();
+        self.shared.pumps.stop_all().await;
         let keeping = self.shared.keeping_now();
         self.shared.closing.cancel();
         self.shared.execs.close();

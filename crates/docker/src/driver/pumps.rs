@@ -40,6 +40,18 @@ struct Running {
     signs: Arc<Signs>,
 }
 
+impl Running {
+    /// Returns when it has ended, which may be in the middle of what it writes (P1): nothing is written after this.
+    async fn end(self) {
+        self.pump.abort();
+        if let Err(error) = self.pump.await
+            && error.is_panic()
+        {
+            tracing::error!(%error, "collecting the output of a container ended unexpectedly");
+        }
+    }
+}
+
 /// What a pump and those who wait for it tell each other.
 #[derive(Default)]
 struct Signs {
@@ -110,8 +122,11 @@ impl Pumps {
     }
 
     /// Ends the pump; with `for_good` its cursor goes too.
-    pub(crate) fn forget(&self, id: &str, for_good: bool) {
-        self.running().remove(id);
+    pub(crate) async fn forget(&self, id: &str, for_good: bool) {
+        let running = self.running().remove(id);
+        if let Some(running) = running {
+            running.end().await;
+        }
         if for_good
             && let Err(error) = std::fs::remove_file(self.cursor_path(id))
             && error.kind() != std::io::ErrorKind::NotFound
@@ -120,8 +135,14 @@ impl Pumps {
         }
     }
 
-    pub(crate) fn stop_all(&self) {
-        self.running().clear();
+    pub(crate) async fn stop_all(&self) {
+        let all = std::mem::take(&mut *self.running());
+        for running in all.values() {
+            running.pump.abort();
+        }
+        for running in all.into_values() {
+            running.end().await;
+        }
     }
 
     fn cursor_path(&self, id: &str) -> PathBuf {

@@ -197,14 +197,14 @@ pub(crate) async fn destroy(shared: &Shared, handle: &TaskHandle) -> Result<(), 
     let id = &state.container_id;
     if !shared.options.gc.container {
         tracing::info!(container = id, task = %handle.id, "ended container kept: gc.container is false");
-        shared.pumps.forget(id, false);
+        shared.pumps.forget(id, false).await;
         return Ok(());
     }
     let mut patience = Patience::new();
     while let Err(error) = remove_container(shared, id).await {
         patience.after(error).await.map_err(of_engine)?;
     }
-    shared.pumps.forget(id, true);
+    shared.pumps.forget(id, true).await;
     crash_point("docker.container_removed");
     Ok(())
 }

@@ -72,7 +72,7 @@ pub(crate) async fn attempt(
 pub(super) async fn undo(shared: &Shared, handle: &TaskHandle) {
     let Ok(HandleState { container_id, .. }) = HandleState::of(handle) else { return };
     match remove_container(shared, &container_id).await {
-        Ok(()) => shared.pumps.forget(&container_id, true),
+        Ok(()) => shared.pumps.forget(&container_id, true).await,
         Err(error) => tracing::warn!(
             container_id,
             error = %with_causes(&error),

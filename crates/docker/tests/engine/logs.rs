@@ -31,8 +31,12 @@ async fn end(world: &mut World, id: &TaskId, handle: &TaskHandle) {
 
 #[track_caller]
 fn same(what: &str, got: &[u8], expected: &[u8]) {
-    let at = got.iter().zip(expected).position(|(a, b)| a != b);
-    assert!(got == expected, "{what}: {} bytes of {}, first difference at {at:?}", got.len(), expected.len());
+    let at = got.iter().zip(expected).position(|(a, b)| a != b).unwrap_or(got.len().min(expected.len()));
+    let near = |bytes: &[u8]| {
+        bytes[at.saturating_sub(8)..].iter().take(72).copied().collect::<Vec<_>>().escape_ascii().to_string()
+    };
+    let counts = format!("{} bytes of {}, first difference at {at}", got.len(), expected.len());
+    assert!(got == expected, "{what}: {counts}, got `{}` for `{}`", near(got), near(expected));
 }
 
 /// A line of a megabyte, short ones, and a last one without an end.
