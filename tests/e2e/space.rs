@@ -39,7 +39,7 @@ fn push_big(machine: &Machine, repository: &str) -> String {
     machine.name(repository)
 }
 
-/// Images that nothing needs any more, the first one for longest.
+/// Images that nothing needs any more.
 #[track_caller]
 fn leave_idle(machine: &Machine, agent: &Agent, names: &[&str]) -> Vec<String> {
     let idle = names.iter().map(|repository| {
@@ -51,6 +51,12 @@ fn leave_idle(machine: &Machine, agent: &Agent, names: &[&str]) -> Vec<String> {
         name
     });
     idle.collect()
+}
+
+/// Which of these went, and which are left. Which goes first depends on how long each took to bring, which is decided
+/// and tested in the keeper.
+fn went(machine: &Machine, idle: &[String]) -> (Vec<String>, Vec<String>) {
+    idle.iter().cloned().partition(|name| !machine.has_image(name))
 }
 
 /// Takes room, so that so many bytes are left.
@@ -91,10 +97,10 @@ fn a_pull_that_finds_no_room_has_idle_images_go_and_comes_to_its_end() {
 
     let big = push_big(&machine, "acme/big");
     run_job(&agent, &Job::new("big", &big));
-    let left: Vec<bool> = idle.iter().map(|name| machine.has_image(name)).collect();
-    assert!(left.is_sorted() && !left[0], "those that are idle for longest go first: {left:?}");
+    let (gone, left) = went(&machine, &idle);
+    assert!(!gone.is_empty() && !left.is_empty(), "no more than it takes: {gone:?} of {idle:?}");
     assert!(machine.has_image(&small) && machine.has_image(&big));
-    let said = explained(&agent, &idle[0]);
+    let said = explained(&agent, &gone[0]);
     assert!(said.contains("no space left on the engine's disk") && said.contains("Longshore removed it"), "{said}");
 }
 
@@ -133,19 +139,19 @@ fn over_the_mark_idle_images_go_until_the_low_one() {
     let used_percent = || (total - free_bytes(&disk)) * 100 / total;
     assert!(used_percent() > 70);
     // It is measured every minute without any event.
-    machine.wait_image_gone(Duration::from_secs(100), &idle[0]);
-    eventually(SOON, "the low mark", || if used_percent() < 60 { Ok(()) } else { Err(used_percent().to_string()) })
-        .unwrap();
+    let over_a_minute = Duration::from_secs(100);
+    let low = || if used_percent() < 60 { Ok(()) } else { Err(used_percent().to_string()) };
+    eventually(over_a_minute, "the low mark", low).unwrap();
     eventually(SOON, "the end of the pressure", || match pressure(&agent) {
         Some(0) => Ok(()),
         other => Err(format!("{other:?}")),
     })
     .unwrap();
-    let left: Vec<bool> = idle.iter().map(|name| machine.has_image(name)).collect();
-    assert!(left.is_sorted() && left[2], "no more than it takes, those that are idle for longest first: {left:?}");
+    let (gone, left) = went(&machine, &idle);
+    assert!(!gone.is_empty() && !left.is_empty(), "no more than it takes: {gone:?} of {idle:?}");
     assert!(used_percent() >= 60 - IMAGE_BYTES as u64 * 100 / total - 2, "{}% are used", used_percent());
     assert!(machine.has_image(&small));
-    let said = explained(&agent, &idle[0]);
+    let said = explained(&agent, &gone[0]);
     assert!(said.contains("over the disk mark gc.disk_high"), "{said}");
     let metrics = agent.get("/v1/metrics").unwrap().to_string();
     for gauge in ["longshore.images.disk_free_bytes", "longshore.images.pressure", "longshore.images.pressed_total"] {
