@@ -96,6 +96,36 @@ fn an_image_that_does_not_exist_fails_the_deployment_and_stops_nothing() {
 }
 
 #[test]
+fn a_registry_that_cannot_be_reached_is_named_while_it_is_tried_and_in_the_end() {
+    let machine = Machine::start();
+    let agent = machine.agent(AGENT);
+    let (_, name) = machine.push("shop/front");
+    let job = Job::new("front", &name);
+    run_job(&agent, &job);
+    let running = wait_running(&agent, "front", 1);
+
+    let missing = "127.0.0.1:1/shop/front:2";
+    let deadlines = "update {\n      healthy_deadline  = \"5s\"\n      progress_deadline = \"6s\"\n    }";
+    let next = Job { image: missing.to_owned(), ..job }.group(deadlines);
+    let said = agent.job_run("front", &next.text()).unwrap();
+    assert_eq!(said.code, 1, "{said:?}");
+    let failed = wait_deployment(&agent, "front", "failed");
+    let why = text(&failed, "StatusDescription");
+    let start = format!("Failed due to progress deadline while waiting for image {missing} on node ");
+    for word in [start.as_str(), "127.0.0.1:1", "connection refused", "try:"] {
+        assert!(why.contains(word), "`{word}` is told: {why}");
+    }
+    let waited = format!("Deployment is running but waits for image {missing} on node ");
+    for words in [&waited, "connection refused", &start] {
+        assert!(said.stdout.contains(words), "`{words}` is told meanwhile: {}", said.stdout);
+    }
+    let status = agent.cli(&["job", "status", "front"]).unwrap().success("show the job").unwrap().stdout;
+    assert!(status.contains(&why), "{status}");
+    assert_eq!(wait_running(&agent, "front", 1), running, "nothing was stopped");
+    wait_nothing_left(&machine, &agent, missing);
+}
+
+#[test]
 fn what_runs_goes_on_until_a_slow_registry_has_given_the_image() {
     let machine = Machine::start();
     let agent = machine.agent(AGENT);

@@ -4,16 +4,18 @@
 //!   told the whole list, and they are told at each change, until they have taken it.
 //! - C2: each wish is answered once it is fulfilled or cannot be, as often as it takes for the server to hear it; a later
 //!   wish for the same is answered anew, and what is under way for it goes on.
+//! - C3: what stands in the way of one that is still tried is told, once for each cause.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use longshore_driver::{DriverError, ErrorClass, PrefetchId, PrefetchRequest};
+use longshore_driver::{DelaySink, DriverError, ErrorClass, PrefetchId, PrefetchRequest};
 use longshore_link::WishedImages;
-use longshore_model::{DeploymentId, TaskGroup, WishAnswer, WishReport};
+use longshore_model::{DeploymentId, Task, TaskGroup, WishAnswer, WishReport};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
@@ -115,8 +117,7 @@ impl Told {
         let mut outcome = Ok(());
         for (name, driver) in &shared.drivers {
             let groups = wished.iter().filter_map(|wish| Some((wish, wish.job.group(&wish.group)?)));
-            let requests = groups.flat_map(|(wish, group)| requests(wish, group, name));
-            let ids: Vec<_> = requests.map(|request| request.id).collect();
+            let ids: Vec<_> = groups.flat_map(|(wish, group)| wished_of(wish, group, name)).map(|(id, _)| id).collect();
             if self.0.get(name) == Some(&ids) {
                 continue;
             }
@@ -129,20 +130,15 @@ impl Told {
     }
 }
 
-fn requests<'a>(
+/// What a driver is to have for a group's tasks.
+fn wished_of<'a>(
     wish: &'a WishedImages,
     group: &'a TaskGroup,
     driver: &'a str,
-) -> impl Iterator<Item = PrefetchRequest> + use<'a> {
-    group.tasks.iter().filter(move |task| task.driver == driver).map(|task| PrefetchRequest {
-        id: PrefetchId {
-            job: wish.job.key.clone(),
-            version: wish.job.version,
-            group: group.name.clone(),
-            task: task.name.clone(),
-        },
-        config: task.config.clone(),
-        expires_at: wish.expires_at,
+) -> impl Iterator<Item = (PrefetchId, &'a Task)> + use<'a> {
+    group.tasks.iter().filter(move |task| task.driver == driver).map(|task| {
+        let (job, version) = (wish.job.key.clone(), wish.job.version);
+        (PrefetchId { job, version, group: group.name.clone(), task: task.name.clone() }, task)
     })
 }
 
@@ -150,7 +146,12 @@ fn requests<'a>(
 async fn see_to(shared: Arc<Shared>, mut newest: watch::Receiver<WishedImages>) {
     loop {
         let wish = newest.borrow_and_update().clone();
-        let answer = match bring(&shared, &wish).await {
+        let (delay, told) = watch::channel(None);
+        let brought = tokio::select! {
+            brought = bring(&shared, &wish, delay) => brought,
+            never = tell_delays(&shared, newest.clone(), told) => match never {},
+        };
+        let answer = match brought {
             Ok(()) => Some(WishAnswer::Ready),
             // The agent ends, and the next one is asked again; or nobody wishes for it by now.
             Err(error) if error.class == ErrorClass::Cancelled => None,
@@ -172,6 +173,25 @@ async fn see_to(shared: Arc<Shared>, mut newest: watch::Receiver<WishedImages>) 
     }
 }
 
+/// What stands in the way of a wish, as long as it is tried, to whoever wished for it last.
+async fn tell_delays(
+    shared: &Shared,
+    newest: watch::Receiver<WishedImages>,
+    mut told: watch::Receiver<Option<String>>,
+) -> Infallible {
+    loop {
+        if told.changed().await.is_err() {
+            // Nothing is tried any more, and that is answered.
+            return std::future::pending().await;
+        }
+        let why = told.borrow_and_update().clone();
+        let wish = newest.borrow().clone();
+        if let Some(why) = why {
+            say(shared, wish, WishAnswer::Delayed { why }).await;
+        }
+    }
+}
+
 async fn say(shared: &Shared, wish: WishedImages, answer: WishAnswer) {
     tracing::info!(job.id = %wish.job.key, job.version = wish.job.version, group = wish.group, ?answer, "wished for");
     let report = WishReport { deployment: wish.deployment, group: wish.group, since: wish.since, answer };
@@ -183,9 +203,23 @@ async fn say(shared: &Shared, wish: WishedImages, answer: WishAnswer) {
 }
 
 /// What the group's tasks need, side by side. What no driver here can bring is for the start to find.
-async fn bring(shared: &Shared, wish: &WishedImages) -> Result<(), DriverError> {
+async fn bring(shared: &Shared, wish: &WishedImages, delay: watch::Sender<Option<String>>) -> Result<(), DriverError> {
     let Some(group) = wish.job.group(&wish.group) else { return Ok(()) };
+    let delays = DelaySink::new(move |why| {
+        let why = Some(why.full_text());
+        delay.send_if_modified(|told| {
+            let is_news = *told != why;
+            *told = why;
+            is_news
+        });
+    });
+    let request = |(id, task): (PrefetchId, &Task)| PrefetchRequest {
+        id,
+        config: task.config.clone(),
+        expires_at: wish.expires_at,
+        delays: delays.clone(),
+    };
     let drivers = shared.drivers.iter();
-    let all = drivers.flat_map(|(name, driver)| requests(wish, group, name).map(|it| driver.prefetch(it)));
+    let all = drivers.flat_map(|(name, driver)| wished_of(wish, group, name).map(|it| driver.prefetch(request(it))));
     try_join_all(all).await.map(|_| ())
 }

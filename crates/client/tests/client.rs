@@ -363,6 +363,32 @@ async fn a_wish_that_is_told_anew_goes_on_with_what_is_under_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_delays_a_wish_is_told_once_and_then_its_answer() {
+    let world = World::new();
+    world.driver.hang_starts("web");
+    world.driver.fail_starts("web", 1);
+    let client = world.start().await;
+    world.server.registered(1).await;
+    let alloc = allocation(1, vec![task("web")]);
+    world.server.wish(&[&alloc]);
+    let why = "engine is cold (hint: warm it)".to_owned();
+    let delayed = WishAnswer::Delayed { why };
+    assert_eq!(world.server.answers(&alloc).await.first(), Some(&delayed));
+    // It fails the same way again.
+    world.driver.nudge();
+    world.driver.let_go("web");
+    let failed = WishAnswer::Failed { why: "engine is cold".to_owned() };
+    let both = async {
+        while world.server.answers(&alloc).await.len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        world.server.answers(&alloc).await
+    };
+    assert_eq!(tokio::time::timeout(Duration::from_secs(10), both).await.unwrap(), [delayed, failed]);
+    client.shutdown(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wishes_are_answered_though_a_driver_takes_no_list() {
     let world = World::new();
     let alloc = allocation(1, vec![task("web")]);

@@ -27,9 +27,9 @@ pub use images::{
     PauseReport, PinReport, Pulled,
 };
 pub use request::{
-    AcceptRequest, AcceptedTask, EarlierVersion, EventSink, ExitResult, GroupNetwork, KnownAllocation, KnownTask,
-    LogFiles, NetworkRequest, NodeIdentity, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started, TaskAddress,
-    TaskDirs, TaskHandle, TaskId,
+    AcceptRequest, AcceptedTask, DelaySink, EarlierVersion, EventSink, ExitResult, GroupNetwork, KnownAllocation,
+    KnownTask, LogFiles, NetworkRequest, NodeIdentity, PrefetchId, PrefetchRequest, Recovered, StartRequest, Started,
+    TaskAddress, TaskDirs, TaskHandle, TaskId,
 };
 pub use usage::{CpuUsage, MemoryUsage, TaskUsage};
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use longshore_model::{AllocId, AllocatedPort, AllocatedTask, Dns, JobKey, LogConfig, NodeId, TaskEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::DriverError;
+
 /// One task of one allocation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TaskId {
@@ -76,6 +78,8 @@ pub struct PrefetchRequest {
     pub config: serde_json::Value,
     /// For how long it is kept, if nobody lets go of it before.
     pub expires_at: Timestamp,
+    /// Takes what an attempt failed with that is made again.
+    pub delays: DelaySink,
 }
 
 /// The folders of a task on the host.
@@ -120,6 +124,26 @@ impl EventSink {
 impl fmt::Debug for EventSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("EventSink")
+    }
+}
+
+/// Takes what stands in the way of something that is still tried. Never blocks.
+#[derive(Clone)]
+pub struct DelaySink(Arc<dyn Fn(&DriverError) + Send + Sync>);
+
+impl DelaySink {
+    pub fn new(take: impl Fn(&DriverError) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(take))
+    }
+
+    pub fn tell(&self, why: &DriverError) {
+        (self.0)(why);
+    }
+}
+
+impl fmt::Debug for DelaySink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DelaySink")
     }
 }
 

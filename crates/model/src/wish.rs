@@ -20,9 +20,14 @@ pub struct ImageWish {
 }
 
 impl ImageWish {
-    /// Neither answered nor too old.
+    /// Neither settled nor too old.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        self.answer.is_none() && now < self.expires_at
+        !self.is_settled() && now < self.expires_at
+    }
+
+    /// It came true, or cannot any more.
+    pub fn is_settled(&self) -> bool {
+        matches!(self.answer, Some(WishAnswer::Ready | WishAnswer::Failed { .. }))
     }
 
     /// The node has the images, and keeps them.
@@ -30,9 +35,19 @@ impl ImageWish {
         self.answer == Some(WishAnswer::Ready) && now < self.expires_at
     }
 
-    /// Whether the node's report answers this wish: it was asked up to then, and has no answer yet.
+    /// Whether the node's report says something new of this wish: it was asked up to then, and is not settled yet.
     pub fn is_answered_by(&self, node: NodeId, report: &WishReport) -> bool {
-        self.node == node && self.group == report.group && self.since <= report.since && self.answer.is_none()
+        let is_meant = self.node == node && self.group == report.group && self.since <= report.since;
+        is_meant && !self.is_settled() && self.answer.as_ref() != Some(&report.answer)
+    }
+
+    /// What is waited for and where, with what stands in its way as far as the node has said.
+    pub fn waiting_text(&self) -> String {
+        let what = format!("image {} on node {}", self.images_text(), self.node_name);
+        match &self.answer {
+            Some(WishAnswer::Delayed { why }) => format!("{what}: {why}"),
+            _ => what,
+        }
     }
 
     /// The images in one text, for people.
@@ -45,6 +60,10 @@ impl ImageWish {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WishAnswer {
     Ready,
+    /// Not yet, and it is tried again: why, for people.
+    Delayed {
+        why: String,
+    },
     /// They cannot be had; why, for people.
     Failed {
         why: String,

@@ -337,6 +337,11 @@ impl ScriptedDriver {
         self.state().hanging_starts.insert(task.to_owned());
     }
 
+    /// What hangs looks again whether it may go on.
+    pub(crate) fn nudge(&self) {
+        self.changed.notify_waiters();
+    }
+
     pub(crate) fn let_go(&self, task: &str) {
         self.state().hanging_starts.remove(task);
         self.changed.notify_waiters();
@@ -419,6 +424,9 @@ impl Driver for ScriptedDriver {
             let changed = self.changed.notified();
             if !self.state().hanging_starts.contains(&task) {
                 break;
+            }
+            if self.state().failing_starts.contains_key(&task) {
+                request.delays.tell(&DriverError::retry("engine is cold").hint("warm it"));
             }
             changed.await;
         }

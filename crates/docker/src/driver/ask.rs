@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use longshore_driver::{DriverError, EventSink, Reason, StartRequest};
+use longshore_driver::{DelaySink, DriverError, EventSink, Reason, StartRequest};
 use longshore_images::{Archive, Event, FailureKind, Owner, Refusal, Want};
 use longshore_model::{AllocId, ImageRef, TaskEvent};
 use longshore_values::{ByteSize, GoDuration};
@@ -149,7 +149,7 @@ impl<'a> Asker<'a> {
 
     /// The image, from the keeper. What may pass by itself is tried again for as long as a pull may take: what waits for
     /// this goes on running meanwhile.
-    pub(crate) async fn grant_with_patience(&self) -> Result<Grant, DriverError> {
+    pub(crate) async fn grant_with_patience(&self, delays: &DelaySink) -> Result<Grant, DriverError> {
         let mut question = Question { keeping: &self.keeping, owner: Some(self.owner.clone()) };
         let mut last = None;
         let asking = async {
@@ -162,6 +162,7 @@ impl<'a> Asker<'a> {
                     }
                     Err(why) if may_pass(&why) => {
                         tracing::info!(%why, "an image that is wished for is asked for again in {pause:?}");
+                        delays.tell(&refused(&why));
                         last = Some(why);
                     }
                     Err(why) => return Err(refused(&why)),

@@ -22,7 +22,7 @@ pub(crate) async fn prefetch(shared: &Shared, request: PrefetchRequest) -> Resul
     keeping.record(event).await.map_err(ended)?;
     // There is no task yet that could have events.
     let events = EventSink::new(|_| {});
-    Asker::of_wish(shared, owner, &config, &events).await?.grant_with_patience().await.map(|_| ())
+    Asker::of_wish(shared, owner, &config, &events).await?.grant_with_patience(&request.delays).await.map(|_| ())
 }
 
 /// Lets go of all others.

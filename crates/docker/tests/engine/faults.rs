@@ -1,6 +1,6 @@
 //! What goes wrong, told so that it helps, and leaving nothing behind.
 
-use longshore_driver::{Driver as _, ErrorClass, PrefetchId, PrefetchRequest, Recovered};
+use longshore_driver::{DelaySink, Driver as _, ErrorClass, PrefetchId, PrefetchRequest, Recovered};
 use longshore_harness::{CountingProxy, Fault, eventually};
 use longshore_model::JobKey;
 use longshore_values::GoDuration;
@@ -123,6 +123,7 @@ async fn books_that_could_not_be_opened_are_opened_when_what_was_in_their_way_is
         id: PrefetchId { job: JobKey::new("default", "job"), version: 1, group: "g".into(), task: "t".into() },
         config: json!({ "image": name, "image_pull_timeout": "1s" }),
         expires_at: now().plus(GoDuration::hours(1)),
+        delays: DelaySink::new(|_| {}),
     };
     let why = world.driver.prefetch(wished.clone()).await.unwrap_err().full_text();
     assert!(why.contains("put into its folder"), "{why}");

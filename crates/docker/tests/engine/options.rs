@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use longshore_docker::{AllowedModes, Options, TASK_OPTIONS, VolumeOptions};
-use longshore_driver::{Driver as _, DriverError, PrefetchId, PrefetchRequest};
+use longshore_driver::{DelaySink, Driver as _, DriverError, PrefetchId, PrefetchRequest};
 use longshore_harness::Body;
 use longshore_model::{AllocatedPort, JobKey, Timestamp};
 use longshore_values::Glob;
@@ -440,6 +440,7 @@ async fn the_operators_lists_hold() {
         id: PrefetchId { job: JobKey::new("default", "web"), version: 1, group: "g".to_owned(), task: "t".to_owned() },
         config: json!({"image": other}),
         expires_at: Timestamp::from_nanoseconds(i64::MAX),
+        delays: DelaySink::new(|_| {}),
     };
     let text = world.driver.prefetch(wish).await.unwrap_err().full_text();
     assert!(text.contains("other/web:1 is not allowed on this node"), "{text}");

@@ -8,6 +8,7 @@
 //!   last is never undone.
 //! - D5: it fails with the reason when the image that its next replacement needs cannot be had; nothing was stopped for
 //!   it (K8).
+//! - D6: one that fails while it waits for an image says which, where, and what stands in its way.
 
 use std::sync::Arc;
 
@@ -60,7 +61,12 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
     let (due, ahead): (Vec<_>, Vec<_>) = open.partition(|group| group.require_progress_by <= now);
     if !due.is_empty() {
         let auto_revert = due.iter().any(|group| group.auto_revert);
-        return Verdict::Fail { description: PROGRESS_DEADLINE.to_owned(), auto_revert };
+        let waits = deployment.wishes.iter().find(|wish| !wish.is_settled());
+        let description = match waits {
+            Some(wish) => format!("{PROGRESS_DEADLINE} while waiting for {}", wish.waiting_text()),
+            None => PROGRESS_DEADLINE.to_owned(),
+        };
+        return Verdict::Fail { description, auto_revert };
     }
     if !reschedule.is_empty() {
         return Verdict::Reschedule(reschedule);
@@ -68,7 +74,7 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
     if has_news(state, deployment) {
         return Verdict::Evaluate;
     }
-    let unanswered = deployment.wishes.iter().filter(|wish| wish.answer.is_none()).map(|wish| wish.expires_at);
+    let unanswered = deployment.wishes.iter().filter(|wish| !wish.is_settled()).map(|wish| wish.expires_at);
     Verdict::Wait { until: ahead.into_iter().map(|group| group.require_progress_by).chain(unanswered).min() }
 }
 
@@ -76,8 +82,9 @@ pub(crate) fn judge(state: &State, deployment: &Deployment, now: Timestamp) -> V
 fn failed_wish(wish: &ImageWish, now: Timestamp) -> Option<&str> {
     match &wish.answer {
         Some(WishAnswer::Failed { why }) => Some(why),
+        Some(WishAnswer::Delayed { why }) if wish.expires_at <= now => Some(why),
         None if wish.expires_at <= now => Some("the node has not answered in time"),
-        Some(WishAnswer::Ready) | None => None,
+        Some(WishAnswer::Ready | WishAnswer::Delayed { .. }) | None => None,
     }
 }
 

@@ -118,6 +118,38 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_in_the_way_is_told_while_it_is_tried_and_when_time_is_up() {
+        let (mut world, next) = waiting();
+        let news = |world: &World, why: &str| {
+            let delayed = report(world, &next, WishAnswer::Delayed { why: why.to_owned() });
+            answered(&world.state, node(1).id, vec![delayed], world.now, &mut SequentialIds::default())
+        };
+        for why in ["could not reach registry", "registry is busy"] {
+            let change = news(&world, why).unwrap();
+            world.change(change);
+            assert_eq!(news(&world, why), None, "said again");
+            let deployment = world.state.latest_deployment(&next.key).unwrap();
+            let told = format!("Deployment is running but waits for image web:2 on node n1: {why}");
+            assert_eq!(deployment.status_description, told);
+            assert!(matches!(judge(&world.state, deployment, world.now), Verdict::Wait { until: Some(_) }));
+        }
+        let deployment = world.state.latest_deployment(&next.key).unwrap();
+        let due = deployment.groups.values().map(|group| group.require_progress_by).max().unwrap();
+        let why = "image web:2 on node n1: registry is busy";
+        let description = format!("Failed due to progress deadline while waiting for {why}");
+        assert!(due < deployment.wishes[0].expires_at);
+        assert_eq!(judge(&world.state, deployment, due), Verdict::Fail { description, auto_revert: false });
+
+        // What comes true in the end is not held against it.
+        let ready = report(&world, &next, WishAnswer::Ready);
+        let change = answered(&world.state, node(1).id, vec![ready], world.now, &mut SequentialIds::default());
+        world.change(change.unwrap());
+        let deployment = world.state.latest_deployment(&next.key).unwrap();
+        assert_eq!(deployment.status_description, "Deployment is running");
+        assert_eq!(news(&world, "late"), None);
+    }
+
+    #[test]
     fn a_node_that_never_answers_fails_it_too() {
         let (world, next) = waiting();
         let deployment = world.state.latest_deployment(&next.key).unwrap();

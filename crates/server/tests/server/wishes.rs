@@ -72,7 +72,10 @@ async fn waiting_for_an_image_takes_no_longer_than_progress_may() {
     let state =
         eventually(&server, "the failed deployment", |state| deployment_is(state, &web, 1, DeploymentStatus::Failed))
             .await;
-    assert_eq!(state.latest_deployment(&web.key).unwrap().status_description, "Failed due to progress deadline");
+    assert_eq!(
+        state.latest_deployment(&web.key).unwrap().status_description,
+        "Failed due to progress deadline while waiting for image slow:2 on node n1"
+    );
     assert_eq!(live(&state, &web).iter().map(|alloc| alloc.id).collect::<Vec<_>>(), before);
     server.shutdown().await;
 }

@@ -30,7 +30,7 @@ impl State {
         self.put_wishes_of(step, deployment);
     }
 
-    /// An answer counts for what was asked of the node up to then, once.
+    /// An answer counts for what was asked of the node up to then, until that is settled.
     pub(super) fn answer_wishes(&mut self, step: &mut Step, node: NodeId, report: WishReport) {
         let Some(known) = self.deployments.get(&report.deployment).filter(|known| known.status.is_active()) else {
             return;
@@ -61,11 +61,9 @@ impl State {
 
     fn put_wishes_of(&mut self, step: &mut Step, mut deployment: Deployment) {
         if deployment.status == DeploymentStatus::Running {
-            let waits = deployment.wishes.iter().find(|wish| wish.answer.is_none());
+            let waits = deployment.wishes.iter().find(|wish| !wish.is_settled());
             deployment.status_description = match waits {
-                Some(wish) => {
-                    format!("{RUNNING} but waits for image {} on node {}", wish.images_text(), wish.node_name)
-                }
+                Some(wish) => format!("{RUNNING} but waits for {}", wish.waiting_text()),
                 None => RUNNING.to_owned(),
             };
         }
