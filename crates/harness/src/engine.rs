@@ -10,8 +10,8 @@ use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::{
-    Address, Body, EventRecorder, HarnessError, Image, Namespace, Process, Response, Result, Run, eventually, http,
-    program,
+    Address, Body, EventRecorder, HarnessError, Image, Namespace, Process, ProcessIdentity, Response, Result, Run,
+    eventually, http, program,
 };
 
 /// How long a single call may stay silent.
@@ -83,6 +83,18 @@ pub enum Removal {
     Absent,
     /// Refused, with the engine's reason.
     Conflict(String),
+}
+
+/// A process that stands still, and goes on when this is dropped.
+#[derive(Debug)]
+pub struct Held {
+    process: Option<ProcessIdentity>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.process.inspect(|process| process.signal(Signal::SIGCONT));
+    }
 }
 
 impl Engine {
@@ -167,6 +179,14 @@ impl Engine {
                 }
             }
         })
+    }
+
+    /// Stops the engine's containerd where it is, until what this gives is dropped: whatever the engine asks of it meanwhile
+    /// takes that long.
+    pub fn hold_containerd(&self) -> Held {
+        let process = self.containerd.as_ref().and_then(Process::identity);
+        process.inspect(|process| process.signal(Signal::SIGSTOP));
+        Held { process }
     }
 
     /// Kills the engine with its containerd (9). Containers and their shims go on.

@@ -31,7 +31,7 @@ mod wait;
 pub use agent::{Agent, AgentSetup, CliOutput};
 pub use agent_file::AgentFile;
 pub use cleanup::{Leftover, reap_leftovers};
-pub use engine::{Container, Engine, EngineSetup, ImageListing, Removal};
+pub use engine::{Container, Engine, EngineSetup, Held, ImageListing, Removal};
 pub use error::{HarnessError, Result};
 pub use events::{EngineEvent, EventRecorder};
 pub use http::{Address, Body, Response, request};

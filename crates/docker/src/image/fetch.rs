@@ -48,8 +48,10 @@ pub(crate) struct Fetch {
 
 /// How long a pull that nobody waits for is let to unpack what it has fetched.
 const UNPACK_MAX: Duration = Duration::from_secs(60);
-/// How late messages of the engine come at most, when nobody waits for a pull any more.
-const MESSAGES_LATE_MAX: Duration = Duration::from_secs(1);
+/// When nobody waits for a pull any more: for so long messages come that were sent before.
+const MESSAGES_LATE: Duration = Duration::from_millis(300);
+/// So long an engine may be silent that has not told to have fetched all, until such a pull is cut off.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// How long the registry may take for its first word, if the limit on silence is not shorter.
 const CONNECT_MAX: Duration = Duration::from_secs(60);
 /// How often a pull is held against the room on the disk.
@@ -207,12 +209,19 @@ impl Fetch {
             outcome = &mut work => return outcome,
             () = self.cancel.cancelled() => {}
         }
-        // What the engine has fetched may be further than what it told: it sends its messages late and few of them.
-        let mut progress = self.progress.subscribe();
+        // The engine may be further than what it told: it sends its messages late and few of them. So it is a message that
+        // comes now which decides, and long silence.
         tokio::select! {
             outcome = &mut work => return outcome,
-            _ = progress.wait_for(Progress::is_all_fetched) => {}
-            () = tokio::time::sleep(MESSAGES_LATE_MAX) => {}
+            () = tokio::time::sleep(MESSAGES_LATE) => {}
+        }
+        let mut progress = self.progress.subscribe();
+        if !progress.borrow_and_update().is_all_fetched() {
+            tokio::select! {
+                outcome = &mut work => return outcome,
+                _ = progress.changed() => {}
+                () = tokio::time::sleep(SILENCE_MAX) => {}
+            }
         }
         // An engine that loses its caller between making the image and naming it leaves content without any name, which
         // nobody could tell from somebody else's. So what only has to be unpacked gets its name, and goes by that.

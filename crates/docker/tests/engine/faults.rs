@@ -70,6 +70,42 @@ async fn a_start_that_is_called_off_leaves_nothing() {
     world.wait_images(&[]);
 }
 
+/// Between making an image and naming it an engine asks its containerd, which may take long. Called off then, it would
+/// leave content that nobody could tell from somebody else's.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_that_is_called_off_before_the_image_has_its_name_leaves_nothing() {
+    let mut world = World::new().await;
+    world.push("acme/web", "1");
+    let proxy = CountingProxy::start(&world.engine, &world.registry).unwrap();
+    let name = format!("{}/acme/web:1", proxy.host());
+    for _ in 0..3 {
+        let id = world.accept(sleeper(&name)).await;
+        proxy.always("/blobs/", Fault::Hang);
+        let asked = proxy.seen().iter().filter(|seen| seen.is_blob()).count();
+        let (driver, request) = (world.driver.clone(), world.request(&id, sleeper(&name)));
+        let start = tokio::spawn(async move { driver.start(request).await.map(|_| ()) });
+        eventually(SOON, "a blob to be asked for", || {
+            let now = proxy.seen().iter().filter(|seen| seen.is_blob()).count();
+            if now > asked { Ok(()) } else { Err(format!("{now}")) }
+        })
+        .unwrap();
+        let held = world.engine.hold_containerd();
+        proxy.clear();
+        eventually(SOON, "an image without a name", || match world.engine.images() {
+            Ok(images) if images.iter().any(|image| image.tags.iter().all(|tag| tag == "<none>:<none>")) => Ok(()),
+            other => Err(format!("{other:?}")),
+        })
+        .unwrap();
+        start.abort();
+        assert!(start.await.unwrap_err().is_cancelled());
+        world.forget(&id).await;
+        // Long enough to be cut off, however late messages come.
+        tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+        drop(held);
+        world.wait_images(&[]);
+    }
+}
+
 /// Whoever called it off looks no more: the answer is there, and nobody takes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_that_succeeds_as_it_is_called_off_leaves_nothing() {
