@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use longshore_driver::{Driver as _, Recovered, TaskHandle, TaskId};
-use longshore_harness::{EngineSetup, eventually};
+use longshore_harness::{EngineSetup, HarnessError, eventually};
 use longshore_model::LogConfig;
 use serde_json::{Value, json};
 
@@ -68,9 +68,12 @@ async fn lines_of_any_length_and_all_bytes_come_through() {
     let (long, binary) = (long_lines(), binary());
     let short = long[1_000_000..].to_vec();
     let cat = script(&name, "cat /local/blob; cat /local/blob >&2");
-    // Nobody listens there. What is sent away is kept by the engine as well, as long as it comes at a pace that is not
-    // above a megabyte at a time.
-    let syslog = json!({"syslog-address": "udp://127.0.0.1:9"});
+    // What is sent away is kept by the engine as well, as long as it can be sent and comes at a pace that is not above a
+    // megabyte at a time. Nobody reads what comes there, but somebody listens: otherwise the engine may be told that a
+    // datagram before was refused, and then keeps that line nowhere.
+    let listen = || std::net::UdpSocket::bind("127.0.0.1:0").map_err(|error| HarnessError::refused("listen", error));
+    let listener = world.engine.namespace().inside(listen).unwrap();
+    let syslog = json!({"syslog-address": format!("udp://{}", listener.local_addr().unwrap())});
     for (logging, blob) in [
         (json!({}), &long),
         (json!({"type": "json-file"}), &long),
