@@ -54,7 +54,10 @@ fn tests() -> Command {
         command.args(["nextest", "run", "--workspace", "--locked"]);
     } else {
         println!("\ncargo-nextest is not installed; the tests run under `cargo test`, two at a time.");
-        command.args(["test", "--workspace", "--locked", "--all-targets", "--no-fail-fast", "--", "--test-threads=2"]);
+        // Not `--all-targets`: that runs benchmarks, too, in a build that is not made for them.
+        let targets = ["--lib", "--bins", "--tests"];
+        command.args(["test", "--workspace", "--locked", "--no-fail-fast"]).args(targets);
+        command.args(["--", "--test-threads=2"]);
     }
     // Runs beside the tests that wait for engines, so that the whole takes no longer.
     let given = |name: &str, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());

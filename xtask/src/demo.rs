@@ -22,7 +22,8 @@ const INTERRUPTED: u8 = 130;
 
 const INTRODUCTION: &str = "\
 This shows what Longshore does with a job and with its image. It
-  - installs Debian packages that are missing (docker.io, docker-registry, busybox-static, iproute2) and says which;
+  - installs Debian packages that are missing (docker.io with containerd and runc, docker-registry,
+    busybox-static, iproute2) and says which;
   - starts a private Docker engine and a registry in a network namespace and a folder of their own. An engine that runs
     on this machine already is neither used nor changed;
   - starts an agent, runs a job, updates it, stops it, and watches the image;

@@ -26,12 +26,12 @@ pub enum Leftover {
     Process(ProcessIdentity, String),
     /// A mount point.
     Mount(PathBuf),
-    /// A network namespace, by name.
-    Namespace(String),
     /// A folder of a control group.
     ControlGroup(PathBuf),
     /// The run's folder.
     Folder(PathBuf),
+    /// The lock of an agent on an engine of the run.
+    Lock(PathBuf),
 }
 
 impl fmt::Display for Leftover {
@@ -39,9 +39,9 @@ impl fmt::Display for Leftover {
         match self {
             Self::Process(identity, command) => write!(f, "process {} ({command})", identity.pid()),
             Self::Mount(path) => write!(f, "mount {}", path.display()),
-            Self::Namespace(name) => write!(f, "network namespace {name}"),
             Self::ControlGroup(path) => write!(f, "control group {}", path.display()),
             Self::Folder(path) => write!(f, "folder {}", path.display()),
+            Self::Lock(path) => write!(f, "lock {}", path.display()),
         }
     }
 }
@@ -92,15 +92,23 @@ pub(crate) fn leftovers_of(id: &str) -> Vec<Leftover> {
     let mut left: Vec<Leftover> =
         processes_of(id).into_iter().map(|it| Leftover::Process(it, it.command_line())).collect();
     left.extend(mounts_of(id).into_iter().map(Leftover::Mount));
-    if namespace::path(id).exists() {
-        left.push(Leftover::Namespace(id.to_owned()));
-    }
     left.extend(control_groups_of(id).into_iter().map(Leftover::ControlGroup));
     let dir = Path::new(RUNS_FOLDER).join(id);
     if dir.exists() {
         left.push(Leftover::Folder(dir));
     }
+    left.extend(locks_of(id).into_iter().map(Leftover::Lock));
     left
+}
+
+/// Where agents keep their locks, each with the folder of the engine that it is for.
+const LOCKS_FOLDER: &str = "/run/longshore";
+
+/// Locks of agents that were killed: one that ends takes its own with it.
+fn locks_of(id: &str) -> Vec<PathBuf> {
+    let dir = format!("{RUNS_FOLDER}/{id}/");
+    let locks = fs::read_dir(LOCKS_FOLDER).into_iter().flatten().flatten().map(|entry| entry.path());
+    locks.filter(|path| fs::read_to_string(path).is_ok_and(|text| text.contains(&dir))).collect()
 }
 
 /// Takes away everything of the run of that name.
@@ -116,7 +124,6 @@ pub(crate) fn clean(id: &str) -> Result<()> {
             umount2(mount, MntFlags::MNT_DETACH).doing(|| format!("unmount `{}`", mount.display()))?;
         }
     }
-    namespace::delete(id)?;
     for group in control_groups_of(id).iter().rev() {
         // The kernel needs a moment after the last process of a group has gone.
         eventually_regardless(
@@ -128,8 +135,8 @@ pub(crate) fn clean(id: &str) -> Result<()> {
             },
         )?;
     }
-    for socket in shim_sockets {
-        let _ = fs::remove_file(socket);
+    for file in shim_sockets.into_iter().chain(locks_of(id)) {
+        let _ = fs::remove_file(file);
     }
     if dir.exists() {
         fs::remove_dir_all(&dir).doing(|| format!("remove the folder `{}`", dir.display()))?;

@@ -8,6 +8,7 @@ use std::thread;
 use nix::sched::{CloneFlags, setns};
 
 use crate::error::Doing;
+use crate::run::RUNS_FOLDER;
 use crate::{HarnessError, Result, Run, program};
 
 /// A namespace with its loopback up. It goes with its run.
@@ -16,20 +17,24 @@ pub struct Namespace {
     path: PathBuf,
 }
 
-/// Where a namespace of that name is bound.
-pub(crate) fn path(name: &str) -> PathBuf {
-    Path::new("/run/netns").join(name)
+/// Where the namespace of that run is bound: in the run's own folder, because `ip netns` would leave its folder mounted.
+pub(crate) fn path(id: &str) -> PathBuf {
+    Path::new(RUNS_FOLDER).join(id).join("net")
 }
 
 impl Namespace {
     /// Makes the namespace of a run.
     ///
     /// # Errors
-    /// When `ip` is not there or refuses (it needs root).
+    /// When `unshare` or `ip` is not there or refuses (they need root).
     pub fn create(run: &Run) -> Result<Self> {
         let ip = program("ip", "iproute2")?;
-        checked(Command::new(&ip).args(["netns", "add", run.id()]), "make a network namespace")?;
-        let namespace = Self { path: path(run.id()) };
+        let path = path(run.id());
+        File::create(&path).doing(|| format!("make `{}`", path.display()))?;
+        let mut unshare = Command::new(program("unshare", "util-linux")?);
+        unshare.arg(format!("--net={}", path.display())).arg("true");
+        checked(&mut unshare, "make a network namespace")?;
+        let namespace = Self { path };
         checked(namespace.command(&ip)?.args(["link", "set", "lo", "up"]), "bring up loopback")?;
         Ok(namespace)
     }
@@ -64,14 +69,6 @@ impl Namespace {
             entered.join().unwrap_or_else(|_| Err(HarnessError::refused("work inside a network namespace", "panicked")))
         })
     }
-}
-
-/// Takes the namespace of that name away, if it is there.
-pub(crate) fn delete(name: &str) -> Result<()> {
-    if !path(name).exists() {
-        return Ok(());
-    }
-    checked(Command::new(program("ip", "iproute2")?).args(["netns", "delete", name]), "remove a network namespace")
 }
 
 fn checked(command: &mut Command, doing: &str) -> Result<()> {

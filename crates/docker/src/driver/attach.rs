@@ -28,8 +28,8 @@ pub(crate) async fn attach(shared: Arc<Shared>) {
 }
 
 async fn open_and_follow(shared: Arc<Shared>) {
-    let key = reach(&shared).await;
-    let (keeping, note) = begin_to_keep(&shared, &key).await;
+    let reached = reach(&shared).await;
+    let (keeping, note) = begin_to_keep(&shared, &reached).await;
     if let Some(note) = &note {
         tracing::warn!("{note}");
     }
@@ -44,10 +44,10 @@ async fn open_and_follow(shared: Arc<Shared>) {
     keeping.tell(Event::AgentNeeds { names: shared.options.infra_image.iter().cloned().collect() });
     let looks_on = note.is_some();
     shared.books.send_replace(Books::Open { keeping: keeping.clone(), note });
-    let follow = follow(shared.engine.clone(), key.clone(), keeping.clone(), shared.engine_state.clone());
+    let follow = follow(shared.engine.clone(), reached.key.clone(), keeping.clone(), shared.engine_state.clone());
     let take_over = async {
         if looks_on {
-            take_over(&shared, &key, &keeping).await;
+            take_over(&shared, &reached, &keeping).await;
         }
     };
     tokio::join!(follow, take_over);
@@ -55,10 +55,10 @@ async fn open_and_follow(shared: Arc<Shared>) {
 
 /// The keeper, as soon as its books can be opened: what is in their way (a full disk, a file system that was mounted
 /// read-only) may pass, and is told until then.
-async fn begin_to_keep(shared: &Arc<Shared>, key: &str) -> (Keeping, Option<String>) {
+async fn begin_to_keep(shared: &Arc<Shared>, reached: &Reached) -> (Keeping, Option<String>) {
     let mut wait = AGAIN_MIN;
     loop {
-        let (at, of) = (shared.clone(), key.to_owned());
+        let (at, of) = (shared.clone(), reached.clone());
         let why = match blocking(move || take_books(&at, &of)).await {
             Ok((books, note)) => match start_keeping(shared, books) {
                 Ok(keeping) => return (keeping, note),
@@ -82,9 +82,9 @@ async fn begin_to_keep(shared: &Arc<Shared>, key: &str) -> (Keeping, Option<Stri
 }
 
 /// The lock and the books, or those of one who looks on, with what is to be said about that. Waits for the disk.
-fn take_books(shared: &Shared, key: &str) -> Result<(KeepingBooks, Option<String>), String> {
-    let (opened, note) = match KeeperLock::take(&shared.lock_folder, key, &holder(shared)) {
-        Ok(lock) => (open_books(shared, key, lock), None),
+fn take_books(shared: &Shared, reached: &Reached) -> Result<(KeepingBooks, Option<String>), String> {
+    let (opened, note) = match take_lock(shared, reached) {
+        Ok(lock) => (open_books(shared, &reached.key, lock), None),
         Err(error) => (books_of_one_who_looks_on(shared), Some(looking_on(&error))),
     };
     opened.map(|books| (books, note)).map_err(|error| with_causes(&error))
@@ -95,9 +95,10 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + 
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(with_causes(&error)))
 }
 
-/// Who holds the lock, for others.
-fn holder(shared: &Shared) -> String {
-    format!("process {} of node {}", std::process::id(), shared.node)
+/// Says in it who holds it, and on which engine, for others.
+fn take_lock(shared: &Shared, Reached { key, data_root }: &Reached) -> Result<KeeperLock, LockError> {
+    let holder = format!("process {} of node {}, engine in {data_root}", std::process::id(), shared.node);
+    KeeperLock::take(&shared.lock_folder, key, &holder)
 }
 
 fn looking_on(error: &LockError) -> String {
@@ -108,11 +109,11 @@ fn looking_on(error: &LockError) -> String {
 }
 
 /// Waits until nobody keeps the engine's images, and has this agent do it from then on.
-async fn take_over(shared: &Arc<Shared>, key: &str, keeping: &Keeping) {
+async fn take_over(shared: &Arc<Shared>, reached: &Reached, keeping: &Keeping) {
     let mut told = String::new();
     loop {
         tokio::time::sleep(LOCK_AGAIN).await;
-        let (at, of) = (shared.clone(), key.to_owned());
+        let (at, of) = (shared.clone(), reached.clone());
         let problem = match blocking(move || books_if_free(&at, &of)).await {
             Ok(books) => {
                 if keeping.take_over(books).await.is_ok() {
@@ -136,18 +137,28 @@ async fn take_over(shared: &Arc<Shared>, key: &str, keeping: &Keeping) {
     }
 }
 
-fn books_if_free(shared: &Shared, key: &str) -> Result<KeepingBooks, String> {
-    let lock = KeeperLock::take(&shared.lock_folder, key, &holder(shared)).map_err(|error| looking_on(&error))?;
-    open_books(shared, key, lock)
+fn books_if_free(shared: &Shared, reached: &Reached) -> Result<KeepingBooks, String> {
+    let lock = take_lock(shared, reached).map_err(|error| looking_on(&error))?;
+    open_books(shared, &reached.key, lock)
         .map_err(|error| format!("{}: this agent runs tasks, but removes no image", with_causes(&error)))
 }
 
-/// The name of the engine, once it answers.
-async fn reach(shared: &Shared) -> String {
+/// An engine that has answered.
+#[derive(Clone)]
+struct Reached {
+    /// What the files about it are named after.
+    key: String,
+    data_root: String,
+}
+
+/// Once the engine answers.
+async fn reach(shared: &Shared) -> Reached {
     let mut wait = AGAIN_MIN;
     loop {
         match shared.engine.info().await {
-            Ok(info) => return engine_key(&info.id, &info.docker_root_dir),
+            Ok(info) => {
+                return Reached { key: engine_key(&info.id, &info.docker_root_dir), data_root: info.docker_root_dir };
+            }
             Err(error) => {
                 let why = with_causes(&error);
                 if *shared.engine_state.borrow() == EngineState::Unknown {

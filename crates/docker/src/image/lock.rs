@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -11,9 +11,22 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::LockError;
 
-/// Held for as long as it lives; the kernel gives it back when the process ends.
+/// Held for as long as it lives; the kernel gives it back when the process ends. Its file goes with it, unless that is
+/// killed.
 pub(crate) struct KeeperLock {
-    _file: Flock<File>,
+    file: Flock<File>,
+    path: PathBuf,
+}
+
+impl Drop for KeeperLock {
+    fn drop(&mut self) {
+        // Still held: whoever has opened this file sees that it is not the one at its place any more.
+        if is_at(&self.file, &self.path)
+            && let Err(error) = std::fs::remove_file(&self.path)
+        {
+            tracing::debug!(lock = %self.path.display(), %error, "the lock's file cannot be removed");
+        }
+    }
 }
 
 /// More of what stands in a lock file is not shown.
@@ -33,19 +46,31 @@ impl KeeperLock {
             std::fs::create_dir_all(folder)?;
             OpenOptions::new().create(true).truncate(false).read(true).write(true).mode(0o600).open(&path)
         };
-        let file = open().map_err(|source| LockError::Open { path: path.clone(), source })?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(mut file) => {
-                // Only told to people: that it cannot be written costs them the name.
-                if let Err(error) = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())) {
-                    tracing::debug!(lock = %path.display(), %error, "who holds it cannot be written down");
+        loop {
+            let file = open().map_err(|source| LockError::Open { path: path.clone(), source })?;
+            match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                // Its last holder took the file away meanwhile, and another one may have been made.
+                Ok(file) if !is_at(&file, &path) => {}
+                Ok(mut file) => {
+                    // Only told to people: that it cannot be written costs them the name.
+                    if let Err(error) = file.set_len(0).and_then(|()| file.write_all(holder.as_bytes())) {
+                        tracing::debug!(lock = %path.display(), %error, "who holds it cannot be written down");
+                    }
+                    return Ok(Self { file, path });
                 }
-                Ok(Self { _file: file })
+                Err((file, Errno::EWOULDBLOCK)) => return Err(LockError::Taken { holder: holder_of(&file), path }),
+                Err((_, errno)) => return Err(LockError::Open { path, source: errno.into() }),
             }
-            Err((file, Errno::EWOULDBLOCK)) => Err(LockError::Taken { holder: holder_of(&file), path }),
-            Err((_, errno)) => Err(LockError::Open { path, source: errno.into() }),
         }
     }
+}
+
+/// Whether that is the file at this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |it: std::fs::Metadata| (it.dev(), it.ino());
+    let of_file = file.metadata().map(identity);
+    let at_path = std::fs::metadata(path).map(identity);
+    matches!((of_file, at_path), (Ok(file), Ok(path)) if file == path)
 }
 
 fn holder_of(file: &File) -> String {
@@ -60,6 +85,8 @@ fn holder_of(file: &File) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]
@@ -76,6 +103,28 @@ mod tests {
         }
         KeeperLock::take(folder.path(), "other", "process 9").unwrap();
         drop(first);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "what nobody holds is not left there");
         KeeperLock::take(folder.path(), &key, "process 9").unwrap();
+    }
+
+    /// Whoever had it open when its holder took it away must not hold what nobody else would look at.
+    #[test]
+    fn never_two_holders_however_they_come_and_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = std::sync::atomic::AtomicUsize::new(0);
+        let taken = std::sync::atomic::AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while taken.load(Ordering::SeqCst) < 2_000 {
+                        let Ok(lock) = KeeperLock::take(folder.path(), "key", "somebody") else { continue };
+                        assert_eq!(held.fetch_add(1, Ordering::SeqCst), 0);
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        held.fetch_sub(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
     }
 }
