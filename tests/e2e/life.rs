@@ -1,5 +1,7 @@
 //! The agent comes and goes; tasks do as they were told.
 
+use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 
 use longshore_harness::{Agent, AgentSetup, Run, eventually};
@@ -112,4 +114,69 @@ fn plain_processes_outlive_the_agent() {
         if status == "complete" { Ok(()) } else { Err(status) }
     })
     .unwrap();
+}
+
+/// Without its journal the agent would leave tasks to nobody, so it does not start; nothing of them is touched meanwhile.
+#[test]
+fn a_journal_that_was_lost_or_cut_off_stops_the_start_and_nothing_else() {
+    let machine = Machine::start();
+    let file = "plugin \"docker\" {\n  config {\n    gc {\n      image_delay = \"1s\"\n      dangling_containers {\n        \
+                period = \"1s\"\n        creation_grace = \"1m\"\n      }\n    }\n  }\n}\n";
+    let mut agent = machine.agent(file);
+    let (_, name) = machine.push("shop/steady");
+    run_job(&agent, &Job::new("steady", &name));
+    let allocation = wait_running(&agent, "steady", 1);
+    let before = machine.containers_of(&allocation).remove(0);
+    agent.kill9();
+    let journal = agent.data_dir().join("server");
+    let aside = journal.with_extension("aside");
+    std::fs::rename(&journal, &aside).unwrap();
+    let make_worse: [fn(&Path, &Path); 2] = [
+        |_, _| {},
+        // As a disk leaves it that did not keep what it was given: the entries since the last checkpoint are gone.
+        |journal, aside| {
+            std::fs::create_dir(journal).unwrap();
+            for entry in std::fs::read_dir(aside).unwrap().flatten().filter(|it| it.file_type().unwrap().is_file()) {
+                std::fs::copy(entry.path(), journal.join(entry.file_name())).unwrap();
+            }
+            let cut = File::options().write(true).open(journal.join("journal.db-wal")).unwrap();
+            assert!(cut.metadata().unwrap().len() > 0);
+            cut.set_len(0).unwrap();
+        },
+    ];
+    for make_worse in make_worse {
+        make_worse(&journal, &aside);
+        let said = agent.resume().unwrap_err().to_string();
+        let named = format!("the journal in {} ends at index ", journal.display());
+        for word in [named.as_str(), &allocation[0], "client/node.db", "hint: the journal was lost"] {
+            assert!(said.contains(word), "`{word}` is told: {said}");
+        }
+        let now = machine.containers_of(&allocation);
+        assert_eq!((now.len(), &now[0].id, now[0].state.as_str()), (1, &before.id, "running"));
+        assert!(machine.has_image(&name));
+        std::fs::remove_dir_all(&journal).unwrap();
+    }
+
+    // The right one is back: nothing has happened.
+    std::fs::rename(&aside, &journal).unwrap();
+    agent.resume().unwrap();
+    assert_eq!(wait_running(&agent, "steady", 1), allocation);
+    assert_eq!(machine.containers_of(&allocation)[0].id, before.id);
+
+    // To begin anew is possible, and leaves nothing.
+    agent.kill9();
+    std::fs::remove_dir_all(&journal).unwrap();
+    let record = agent.data_dir().join("client/node.db");
+    for end in ["", "-wal", "-shm"] {
+        let path = format!("{}{end}", record.display());
+        let _ = std::fs::remove_file(path);
+    }
+    agent.resume().unwrap();
+    let over_a_minute = Duration::from_secs(100);
+    eventually(over_a_minute, "the end of what no allocation knows", || {
+        let left = machine.engine.containers().map_err(|error| error.to_string())?;
+        if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+    })
+    .unwrap();
+    machine.wait_image_gone(SOON, &name);
 }

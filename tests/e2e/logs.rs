@@ -19,9 +19,7 @@ fn a_log_goes_on_over_the_ends_of_the_agent() {
     let read = |agent: &longshore_harness::Agent, output: &[&str]| -> Vec<String> {
         let said = agent.cli(&[&["alloc", "logs"], output, &[&allocation]].concat()).unwrap();
         let said = said.success("read the log").unwrap();
-        // Each output comes out at its own.
-        let text = if output.is_empty() { said.stdout } else { said.stderr };
-        text.lines().map(str::to_owned).collect()
+        said.stdout.lines().map(str::to_owned).collect()
     };
     for ending in [None, Some(Signal::SIGTERM), None, Some(Signal::SIGINT), None] {
         let before = read(&agent, &[]).len();

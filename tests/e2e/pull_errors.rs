@@ -36,6 +36,12 @@ fn check(machine: &Machine, job: &Job, told: &[&str]) {
         assert!(failures[0].contains(word), "`{word}` is told: {failures:#?}");
         assert!(shown.contains(word), "`{word}` is shown:\n{shown}");
     }
+    let log = std::fs::read_to_string(machine.run.log_path("agent")).unwrap();
+    let lines: Vec<_> = log.lines().filter(|line| line.contains("[WARN]") && line.contains("Driver Failure")).collect();
+    assert_eq!(lines.len(), 2, "the agent's log has both failures:\n{log}");
+    for word in told.iter().copied().chain([allocation.as_str(), "task=main"]) {
+        assert!(lines[0].contains(word), "`{word}` is in the log: {lines:#?}");
+    }
     let holders: Vec<_> = image_rows(&agent).into_iter().filter(|row| row["Holds"] != 0).collect();
     assert_eq!(holders, Vec::<serde_json::Value>::new(), "nothing is held after the task has ended for good");
     assert!(machine.containers_of(&[allocation]).is_empty());

@@ -1,16 +1,18 @@
 //! The drivers of this node, as its settings want them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longshore_docker::{DockerDriver, DriverSetup};
 use longshore_driver::Driver;
 use longshore_engine::Engine;
-use longshore_exec::{MockDriver, RawExec, RawExecSetup};
+use longshore_exec::{MockDriver, MockOptions, RawExec, RawExecOptions, RawExecSetup};
 use longshore_model::NodeId;
+use serde_json::{Value, json};
 
-use crate::client_options;
 use crate::error::AgentError;
 use crate::roles::Setup;
+use crate::{client_options, docker};
 
 #[derive(Default)]
 pub(crate) struct Drivers {
@@ -42,4 +44,15 @@ pub(crate) fn all(setup: &Setup, node: NodeId) -> Result<Drivers, AgentError> {
         drivers.all.push(Arc::new(MockDriver::new()));
     }
     Ok(drivers)
+}
+
+/// The options of all drivers under their names in the agent file, as `/v1/agent/self` tells them.
+pub(crate) fn shown(
+    docker: &longshore_docker::Options,
+    raw_exec: RawExecOptions,
+    mock: MockOptions,
+) -> BTreeMap<&'static str, Value> {
+    let raw_exec = json!({ "enabled": raw_exec.enabled, "no_cgroups": raw_exec.no_cgroups });
+    let mock = json!({ "enabled": mock.enabled });
+    [("docker", docker::shown(docker)), ("raw_exec", raw_exec), ("mock_driver", mock)].into()
 }

@@ -1,6 +1,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use longshore_model::{AllocId, LogIndex};
 use longshore_values::with_causes;
 
 /// Why an agent did not start, or did not go on.
@@ -30,6 +31,18 @@ pub(crate) enum AgentError {
     },
     #[error("could not open the journal")]
     Journal(#[from] longshore_journal::JournalError),
+    #[error(
+        "the journal in {} ends at index {journal_index}, but this node runs allocation {alloc} as the server had it at index {alloc_index} (by {})",
+        journal.display(),
+        node_record.display()
+    )]
+    JournalLost {
+        journal: PathBuf,
+        node_record: PathBuf,
+        journal_index: LogIndex,
+        alloc: AllocId,
+        alloc_index: LogIndex,
+    },
     #[error("could not start the server")]
     Server(#[from] longshore_server::StartError),
     #[error("could not start the client")]
@@ -55,6 +68,11 @@ impl AgentError {
 
     fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::JournalLost { .. } => Some(
+                "the journal was lost, cut off or replaced by an older one: put the right one back with all its files; nothing \
+                 was touched, and tasks run on. To begin anew instead, move the node's record away: containers that no \
+                 allocation knows are then removed after gc.dangling_containers.creation_grace",
+            ),
             Self::InUse { .. } => Some("end it, or give this one a data_dir of its own"),
             Self::Listen { source, .. } => match source.kind() {
                 io::ErrorKind::AddrInUse => Some(

@@ -1,7 +1,7 @@
 //! Reads what `-config` names.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use longshore_settings::counts_in_folder;
@@ -53,13 +53,15 @@ pub(crate) fn read(configs: &[String]) -> Result<Files, Unreadable> {
     Ok(files)
 }
 
+/// Also of what is no ordinary file (a pipe, `/dev/stdin`), which has no size beforehand and need not have an end.
 fn text_of(path: &Path) -> io::Result<String> {
-    let size_bytes = fs::metadata(path)?.len();
-    if size_bytes > FILE_SIZE_MAX_BYTES {
-        let why = format!("{size_bytes} bytes are more than the {FILE_SIZE_MAX_BYTES} that an agent file may have");
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(FILE_SIZE_MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > FILE_SIZE_MAX_BYTES {
+        let why = format!("it has more than the {FILE_SIZE_MAX_BYTES} bytes that an agent file may have");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
     }
-    String::from_utf8(fs::read(path)?)
+    String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is no text: agent files are HCL or JSON in UTF-8"))
 }
 
@@ -86,5 +88,7 @@ mod tests {
         assert_eq!(read(std::slice::from_ref(&path)).unwrap().empty, [path]);
         let told = read(&["no/such/file".to_owned()]).unwrap_err().to_string();
         assert!(told.starts_with("Error loading configuration from no/such/file: "), "{told}");
+        let told = read(&["/dev/zero".to_owned()]).unwrap_err().to_string();
+        assert!(told.ends_with("it has more than the 16777216 bytes that an agent file may have"), "{told}");
     }
 }

@@ -1,5 +1,6 @@
 //! Starts the roles that were asked for, in the order in which they need each other, and ends them the other way round.
 
+use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -82,6 +83,12 @@ impl Roles {
             None => None,
         };
         let server = server?;
+        if let Some(Ok(prepared)) = &prepared
+            && let Err(error) = check_journal(&server, prepared, folders)
+        {
+            server.shutdown().await;
+            return Err(error);
+        }
         let end = CancellationToken::new();
         let first_look_until = Instant::now() + FIRST_LOOK_MAX;
         let Started { client, docker, http } = match start_beside(&setup, &server, prepared, listener, &end).await {
@@ -202,6 +209,22 @@ async fn start_server(config: &AgentConfig, folders: &Folders) -> Result<Server,
     Ok(Server::start(server_config(config), open_journal(folders)?).await?)
 }
 
+/// The server gives an allocation to a node only once its journal has it: one that the node has from later than the journal
+/// ends was lost from there. Going on would leave its tasks to nobody.
+fn check_journal(server: &Server, prepared: &PreparedClient, folders: &Folders) -> Result<(), AgentError> {
+    let journal_index = server.snapshot().index();
+    match (prepared.newest_live_allocation(), &folders.journal) {
+        (Some((alloc, alloc_index)), Some(journal)) if alloc_index > journal_index => Err(AgentError::JournalLost {
+            journal: journal.clone(),
+            node_record: folders.node_state.join("node.db"),
+            journal_index,
+            alloc,
+            alloc_index,
+        }),
+        _ => Ok(()),
+    }
+}
+
 fn open_journal(folders: &Folders) -> Result<Opened, AgentError> {
     match &folders.journal {
         Some(folder) => {
@@ -282,6 +305,7 @@ fn readable((name, value): (std::ffi::OsString, std::ffi::OsString)) -> Option<(
 }
 
 fn agent_info(setup: &Setup) -> AgentInfo {
+    let of_drivers = || drivers::shown(&setup.docker, setup.raw_exec, setup.mock);
     let config = &setup.config;
     AgentInfo {
         name: setup.name.clone(),
@@ -297,7 +321,7 @@ fn agent_info(setup: &Setup) -> AgentInfo {
             listeners: &setup.listeners,
             name: &setup.name,
             files: &setup.files,
-            docker: config.client.enabled.then(|| docker::shown(&setup.docker)),
+            drivers: if config.client.enabled { of_drivers() } else { BTreeMap::new() },
         }
         .rows(),
         prometheus_metrics: config.telemetry.prometheus_metrics,

@@ -88,19 +88,21 @@ fn text_of(path: &str) -> Result<String, Failure> {
     if path.contains("://") {
         return Err(failed("fetching job files is not in this build; save the file and give its path".to_owned()));
     }
-    let mut bytes = Vec::new();
     if path == "-" {
-        let read = io::stdin().lock().take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|why| failed(why.to_string()))?;
-    } else {
-        let file = std::fs::File::open(path).map_err(|why| failed(format!("source path error: {why}")))?;
-        let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes);
-        read.map_err(|why| failed(format!("source path error: {why}")))?;
+        return text_from(io::stdin().lock()).map_err(failed);
     }
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX) {
-        return Err(failed(format!("it has more than {FILE_BYTES_MAX} bytes, the most that is read")));
+    let file = std::fs::File::open(path).map_err(|why| failed(format!("source path error: {why}")))?;
+    text_from(file).map_err(failed)
+}
+
+/// Reads a text that may be without end.
+fn text_from(source: impl io::Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|why| format!("source path error: {why}"))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(format!("it has more than {FILE_BYTES_MAX} bytes, the most that is read"));
     }
-    String::from_utf8(bytes).map_err(|why| failed(format!("it is no UTF-8: {why}")))
+    String::from_utf8(bytes).map_err(|why| format!("it is no UTF-8: {why}"))
 }
 
 fn from_json(path: &str, text: String) -> Result<JobFile, Failure> {
@@ -124,7 +126,7 @@ fn from_hcl(path: &str, text: String, given: &Given) -> Result<JobFile, Failure>
     }
     let mut files = Vec::new();
     for file in given.all("var-file") {
-        let text = std::fs::read_to_string(file).map_err(|why| {
+        let text = std::fs::File::open(file).map_err(|why| why.to_string()).and_then(text_from).map_err(|why| {
             Failure::told(format!("Error getting job struct: Error reading variable file {file:?}: {why}"))
         })?;
         files.push((file.clone(), text));

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use longshore_driver::{Driver, DriverError, ErrorClass, Images, KnownAllocation, KnownTask, TaskHandle};
 use longshore_link::ServerLink;
 use longshore_logs::{LogOrigin, LogReader, LogStream};
-use longshore_model::{AllocId, Node, NodeId};
+use longshore_model::{AllocId, LogIndex, Node, NodeId};
 use tokio::task::JoinSet;
 
 use crate::allocations::{self, Allocations, AllocationsHandle};
@@ -64,6 +64,13 @@ impl PreparedClient {
 
     pub fn node_id(&self) -> NodeId {
         self.node.id
+    }
+
+    /// Of the allocations that the record says have not ended the one that the server changed last, and the index of that
+    /// change.
+    pub fn newest_live_allocation(&self) -> Option<(AllocId, LogIndex)> {
+        let live = self.stored.iter().filter(|stored| stored.record.ended_at.is_none());
+        live.map(|stored| (stored.alloc.id, stored.alloc.modify_index)).max_by_key(|(_, index)| *index)
     }
 }
 

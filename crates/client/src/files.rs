@@ -76,6 +76,10 @@ impl AllocFile {
     /// # Errors
     /// When it cannot be read.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize, FilesError> {
+        // Behind the last place that a file can have the kernel refuses to read.
+        if i64::try_from(offset).is_ok_and(|offset| offset.checked_add(into.len() as i64).is_none()) {
+            return Ok(0);
+        }
         self.file.read_at(into, offset).map_err(|source| self.failed("read", source))
     }
 

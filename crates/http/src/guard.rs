@@ -80,6 +80,9 @@ fn check(
     method: &Method,
     headers: &HeaderMap,
 ) -> std::result::Result<(), ApiError> {
+    if headers.get_all(header::HOST).iter().nth(1).is_some() {
+        return Err(ApiError::bad_request("there is more than one Host header; a request has one"));
+    }
     let host = match headers.get(header::HOST).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(host)) => Some(host),
@@ -165,6 +168,15 @@ mod tests {
             assert_eq!(on_loopback(host), "403: Host", "{host}");
         }
         assert_eq!(told(false, "/v1/jobs", Method::GET, "nomad.example:4646", ""), "taken");
+    }
+
+    #[test]
+    fn one_host_is_asked_for() {
+        let mut headers = HeaderMap::new();
+        headers.append(header::HOST, HeaderValue::from_static("127.0.0.1:4646"));
+        headers.append(header::HOST, HeaderValue::from_static("evil.example"));
+        let refused = check(&Access::default(), true, false, &Method::GET, &headers).unwrap_err();
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod server;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_settings::{AgentConfig, names_a_secret};
 use serde_json::{Map, Value, json};
@@ -25,8 +25,8 @@ pub(crate) struct Shown<'a> {
     pub(crate) name: &'a str,
     /// Agent files that were read.
     pub(crate) files: &'a [String],
-    /// The Docker driver's options, on an agent that has it.
-    pub(crate) docker: Option<Value>,
+    /// The options of the drivers that this agent may have, by name. One that is off is shown where a file speaks of it.
+    pub(crate) drivers: BTreeMap<&'static str, Value>,
 }
 
 impl Shown<'_> {
@@ -118,12 +118,11 @@ impl Shown<'_> {
     }
 
     fn plugins(&self) -> Vec<Value> {
-        let others = self.config.plugins.keys().filter(|name| *name != "docker");
-        let mut plugins: Vec<Value> =
-            others.map(|name| json!({ "Name": name, "Args": null, "Config": null })).collect();
-        plugins
-            .extend(self.docker.as_ref().map(|options| json!({ "Name": "docker", "Args": null, "Config": options })));
-        plugins
+        let is_on = |options: &Value| options.get("enabled") != Some(&Value::Bool(false));
+        let on = self.drivers.iter().filter(|(_, options)| is_on(options)).map(|(name, _)| *name);
+        let named: BTreeSet<&str> = self.config.plugins.keys().map(String::as_str).chain(on).collect();
+        let plugin = |name: &str| json!({ "Name": name, "Args": null, "Config": self.drivers.get(name) });
+        named.into_iter().map(plugin).collect()
     }
 }
 

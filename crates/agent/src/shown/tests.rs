@@ -1,5 +1,6 @@
 use std::path::Path;
 
+use longshore_exec::{MockOptions, RawExecOptions};
 use longshore_settings::Inputs;
 
 use super::*;
@@ -48,8 +49,10 @@ fn shown() -> Value {
     let inputs = Inputs { dev: true, files: vec![("a.hcl".to_owned(), FILE.to_owned())], ..Inputs::default() };
     let config = AgentConfig::read(&inputs).unwrap();
     let listeners = crate::addresses::listeners(&config, &[]).unwrap();
-    let (files, docker) = (["a.hcl".to_owned()], Some(crate::docker::shown(&longshore_docker::Options::default())));
-    let shown = Shown { config: &config, listeners: &listeners, name: "host-a", files: &files, docker };
+    let files = ["a.hcl".to_owned()];
+    let raw_exec = RawExecOptions { enabled: true, ..RawExecOptions::default() };
+    let drivers = crate::drivers::shown(&longshore_docker::Options::default(), raw_exec, MockOptions::default());
+    let shown = Shown { config: &config, listeners: &listeners, name: "host-a", files: &files, drivers };
     Value::Object(shown.rows().into_iter().collect())
 }
 
@@ -105,4 +108,15 @@ fn what_holds_is_shown_and_secrets_are_not() {
     assert_eq!(shown["Server"]["MinHeartbeatTTL"], 10_000_000_000_i64);
     assert_eq!(shown["Client"]["GCInterval"], 600_000_000_000_i64, "as -dev sets it");
     assert_eq!(shown["Version"]["Version"], API_LEVEL);
+}
+
+#[test]
+fn plugins_are_shown_with_their_options_and_those_that_are_off_where_a_file_names_them() {
+    let plugins = &shown()["Plugins"];
+    let rows: Vec<_> = plugins.as_array().unwrap().iter().map(|row| row["Name"].as_str().unwrap()).collect();
+    assert_eq!(rows, ["docker", "raw_exec"], "mock_driver is off and not spoken of");
+    let raw_exec =
+        serde_json::json!({ "Args": null, "Name": "raw_exec", "Config": { "enabled": true, "no_cgroups": false } });
+    assert_eq!(plugins[1], raw_exec);
+    assert_eq!(plugins[0]["Config"]["gc"]["image_delay"], "3m0s");
 }

@@ -30,18 +30,20 @@ pub(super) async fn run(context: &mut Context) -> Outcome {
         (false, true) => &[Stream::Err],
         _ => &[Stream::Out, Stream::Err],
     };
+    // One that is asked for alone goes where a pipe takes it, whichever it is.
+    let target = |stream| if streams.len() == 1 { Stream::Out } else { stream };
     let client = context.client.in_namespace(&alloc.namespace);
     let path = format!("/v1/client/fs/logs/{}", alloc.id);
     let request = Request { path, task, part: Part::of(context) };
     if request.part.follow {
         let mut answers = Vec::new();
         for stream in streams {
-            answers.push((*stream, request.open(&client, *stream, false).await?));
+            answers.push((target(*stream), request.open(&client, *stream, false).await?));
         }
         follow(&mut context.ui, answers, &request.part).await?;
     } else {
         for stream in streams {
-            whole(&mut context.ui, &client, &request, *stream).await?;
+            whole(&mut context.ui, &client, &request, *stream, target(*stream)).await?;
         }
     }
     Ok(0)
@@ -98,19 +100,19 @@ impl Request {
 }
 
 /// Everything that there is now.
-async fn whole(ui: &mut Ui, client: &Client, request: &Request, stream: Stream) -> Result<(), Failure> {
+async fn whole(ui: &mut Ui, client: &Client, request: &Request, stream: Stream, target: Stream) -> Result<(), Failure> {
     let mut body = request.open(client, stream, true).await?.into_body();
     let mut kept = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|why| Failure::told(format!("Error reading file: {why}")))?;
         let Some(data) = frame.data_ref() else { continue };
         match request.part.lines {
-            None => write(ui, stream, data)?,
+            None => write(ui, target, data)?,
             Some(_) => kept.extend_from_slice(data),
         }
     }
     if let Some(lines) = request.part.lines {
-        write(ui, stream, last_lines(&kept, lines))?;
+        write(ui, target, last_lines(&kept, lines))?;
     }
     Ok(())
 }

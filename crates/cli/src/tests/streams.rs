@@ -34,7 +34,7 @@ fn logs_are_written_as_they_are() {
             .any(|line| line.ends_with("task=a&type=stderr&follow=false&origin=start&offset=0&plain=true"))
     );
     insta::assert_snapshot!(run_at(&agent.address, &["logs", "-stderr", "-tail", "-n", "2", "-task", "b", "76876d46"]), @"
-    --- stderr
+    --- stdout
     bad
     --- exit 0
     ");

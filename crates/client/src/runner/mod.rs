@@ -6,3 +6,4 @@ pub(crate) mod core;
 mod core_tests;
 pub(crate) mod records;
 pub(crate) mod shell;
+mod told;

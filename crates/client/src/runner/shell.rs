@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attempt::Prepared;
 use super::core::{Action, Core, Event, Moment, StartFailure, Step};
+use super::told::Told;
 use crate::allocations::{has_own_network, requests};
 use crate::clock::{self, Backoff};
 use crate::database::Write;
@@ -77,6 +78,8 @@ pub(crate) struct Runner {
     acts: JoinSet<()>,
     starts: HashMap<String, CancellationToken>,
     told_ended: bool,
+    /// What stands in the log.
+    told: Told,
     /// The record has taken the report that was last sent.
     last_report: Option<AllocationReport>,
 }
@@ -89,8 +92,10 @@ impl Runner {
         sender: UnboundedSender<Event>,
         notices: UnboundedSender<Notice>,
     ) -> Self {
+        let told = Told::already(&core.report().task_states);
         Self {
             shared,
+            told,
             core,
             inbox,
             sender,
@@ -181,6 +186,7 @@ impl Runner {
     fn tell(&mut self) {
         let view = View::of(&self.core);
         if self.last_report.as_ref() != Some(&view.report) {
+            self.told.tell(&view.report.task_states);
             self.last_report = Some(view.report.clone());
             self.shared.reports.push(view.report.clone());
         }

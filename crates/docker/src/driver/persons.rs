@@ -17,7 +17,7 @@ pub(crate) async fn adopt(
     who: &str,
     dry_run: bool,
 ) -> Result<Vec<Adopted>, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let (pattern, who) = (pattern_of(pattern)?, who_of(who)?);
     let adoption = Adopt { pattern: pattern.clone(), who, dry_run };
     let Some(found) = keeping.adopt(adoption).await.map_err(ended)? else {
@@ -53,7 +53,7 @@ fn adopted(image: &Adoption, dry_run: bool) -> Adopted {
 }
 
 pub(crate) async fn pause(shared: &Shared, span: GoDuration, who: &str) -> Result<Option<PauseReport>, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let who = who_of(who)?;
     if span.is_negative() {
         return Err(

@@ -33,7 +33,7 @@ impl Turns {
 
 /// Brings an image and holds it for a while, from now on.
 pub(crate) async fn pull(shared: &Shared, written: &str, fresh: bool) -> Result<Pulled, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let config = TaskConfig { image: written.trim().to_owned(), force_pull: fresh, ..TaskConfig::default() };
     let name = allowed_image(&config, &shared.options)?;
     let turn = shared.pulls_by_people.of(&name);

@@ -17,19 +17,19 @@ const WHO_BYTES_MAX: usize = 256;
 const COLLECT_MAX: Duration = Duration::from_secs(10);
 const COLLECT_POLL: Duration = Duration::from_millis(50);
 
-/// The keeper, if it keeps.
-pub(super) fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
+/// The keeper, if it keeps. Waits for an agent that has just been started.
+pub(super) async fn keeper(shared: &Shared) -> Result<Keeping, DriverError> {
+    let keeping = shared.keeping().await?;
     match &*shared.books.borrow() {
         Books::Open { note: Some(note), .. } => Err(DriverError::fatal(note.clone())
             .because(Reason::KeptElsewhere)
             .hint("ask the agent that keeps the images of this engine")),
-        Books::Open { keeping, note: None } => Ok(keeping.clone()),
-        Books::Broken { why } | Books::Opening { why } => Err(DriverError::retry(why.clone())),
+        Books::Open { .. } | Books::Broken { .. } | Books::Opening { .. } => Ok(keeping),
     }
 }
 
 pub(crate) async fn pin(shared: &Shared, pattern: &str, who: &str) -> Result<PinReport, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let pattern = pattern_of(pattern)?;
     let who = who_of(who)?;
     let pin = Pin { pattern: pattern.clone(), who, at: now() };
@@ -40,7 +40,7 @@ pub(crate) async fn pin(shared: &Shared, pattern: &str, who: &str) -> Result<Pin
 }
 
 pub(crate) async fn unpin(shared: &Shared, pattern: &str) -> Result<bool, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let pattern = pattern_of(pattern)?;
     let stood = keeping.pins().await.map_err(ended)?.iter().any(|(pin, _)| pin.pattern == pattern);
     keeping.record(Event::Unpinned { pattern }).await.map_err(ended)?;
@@ -53,7 +53,7 @@ pub(crate) async fn pins(shared: &Shared) -> Result<Vec<PinReport>, DriverError>
 }
 
 pub(crate) async fn collect(shared: &Shared, dry_run: bool) -> Result<Vec<Collected>, DriverError> {
-    let keeping = keeper(shared)?;
+    let keeping = keeper(shared).await?;
     let before = keeping.status().await.map_err(ended)?;
     let going: Vec<_> = before.images.into_iter().filter(is_idle).collect();
     if let Some(pause) = before.pause.filter(|_| !dry_run) {

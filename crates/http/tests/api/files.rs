@@ -60,6 +60,7 @@ async fn what_is_there_and_what_it_holds() {
         (call("readat", "?path=httpd/local/result.txt&offset=5&limit=8"), 200, "1\nline 2"),
         (call("readat", "?path=httpd/local/result.txt&offset=14"), 200, "line 3\n"),
         (call("readat", "?path=httpd/local/result.txt&offset=99&limit=5"), 200, ""),
+        (call("readat", "?path=httpd/local/result.txt&offset=9223372036854775807"), 200, ""),
         (
             call("readat", "?path=httpd/local/result.txt&limit=5"),
             200,

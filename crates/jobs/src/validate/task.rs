@@ -111,7 +111,7 @@ fn resources(asked: &Resources) -> Vec<Fault> {
     faults.0.extend(access::devices(&asked.devices));
     let largest = cpu.max(memory).max(ceiling);
     faults.when(largest > AMOUNT_MAX, || format!("an amount of {largest} is more than any node has"));
-    faults.when(asked.disk_mb.unwrap_or(0) > 0, || {
+    faults.when(asked.disk_mb.unwrap_or(0) != 0, || {
         "Task can't ask for disk resources, they have to be specified at the task group level.".to_owned()
     });
     faults.0

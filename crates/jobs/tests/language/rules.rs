@@ -178,6 +178,7 @@ fn of_resources() {
         "MemoryMaxMB value (32) should be larger than MemoryMB value (64)",
     );
     task(&resources("disk = 5"), "Task can't ask for disk resources");
+    task(&resources("disk = -5"), "Task can't ask for disk resources");
     task(&resources("device \"gpu\" { count = 0 }"), "a device count must be at least 1; got 0");
     task(
         &resources("device \"a//b\" {}"),
