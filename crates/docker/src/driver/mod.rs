@@ -25,6 +25,7 @@ mod run;
 mod shared;
 mod start;
 mod story;
+mod turns;
 mod usage;
 mod versions;
 mod wishes;
@@ -157,6 +158,8 @@ impl Driver for DockerDriver {
         let (answer, answered) = oneshot::channel();
         let (take, taken) = oneshot::channel();
         tokio::spawn(async move {
+            // One that was called off has a question open until it has ended: they are asked in the task's name.
+            let turn = shared.starts.take(&request.id).await;
             let outcome = start::attempt(shared.clone(), request, cancel).await;
             let started = outcome.as_ref().ok().map(|started| started.handle.clone());
             // Called off in the moment in which it succeeded, nobody else knows of the container.
@@ -164,7 +167,7 @@ impl Driver for DockerDriver {
             if let Some(handle) = started.filter(|_| !is_taken) {
                 start::undo(&shared, &handle).await;
             }
-            drop(under_way);
+            drop((turn, under_way));
         });
         let outcome = answered.await;
         // The caller has it with this very step.

@@ -1,13 +1,9 @@
 //! An image that a person asks for: brought, and kept for a while. However often it is asked for, one hold keeps it.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use longshore_driver::{DriverError, EventSink, Pulled};
 use longshore_images::{Event, Owner};
 use longshore_model::{ImageRef, Timestamp};
 use longshore_values::GoDuration;
-use tokio::sync::Mutex as Turn;
 
 use super::ask::{Asker, allowed_image};
 use super::ended;
@@ -19,25 +15,13 @@ use crate::task::TaskConfig;
 /// For how long an image that a person asked for is kept.
 const PULLED_STAYS: GoDuration = GoDuration::hours(1);
 
-/// People who ask for the same name are served one after the other: they share an owner, which has one question at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<BTreeMap<ImageRef, Arc<Turn<()>>>>);
-
-impl Turns {
-    fn of(&self, name: &ImageRef) -> Arc<Turn<()>> {
-        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.retain(|_, turn| Arc::strong_count(turn) > 1);
-        Arc::clone(turns.entry(name.clone()).or_default())
-    }
-}
-
 /// Brings an image and holds it for a while, from now on.
 pub(crate) async fn pull(shared: &Shared, written: &str, fresh: bool) -> Result<Pulled, DriverError> {
     let keeping = keeper(shared).await?;
     let config = TaskConfig { image: written.trim().to_owned(), force_pull: fresh, ..TaskConfig::default() };
     let name = allowed_image(&config, &shared.options)?;
-    let turn = shared.pulls_by_people.of(&name);
-    let _mine = turn.lock().await;
+    // People who ask for the same name share an owner, which has one question at a time.
+    let _turn = shared.pulls_by_people.take(&name).await;
     let owner = Owner::Asked { name: name.familiar().to_owned() };
     let kept_until = now().plus(PULLED_STAYS);
     let before = keeping.explain(name.clone()).await.map_err(ended)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use longshore_driver::DriverError;
+use longshore_driver::{DriverError, TaskId};
 use longshore_engine::{Engine, RegistryAuth};
 use longshore_images::{Event, Owner};
 use longshore_model::{AllocId, ImageRef, NodeId};
@@ -15,9 +15,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::attempts::Attempts;
-use super::network;
-use super::pull::Turns;
 use super::pumps::Pumps;
+use super::turns::Turns;
 use crate::image::{EngineState, Keeping};
 use crate::options::Options;
 use crate::pause;
@@ -51,9 +50,11 @@ pub(crate) struct Shared {
     strangers: Mutex<BTreeSet<AllocId>>,
     pub(crate) pumps: Pumps,
     pub(crate) attempts: Attempts,
-    pub(crate) pulls_by_people: Turns,
+    pub(crate) pulls_by_people: Turns<ImageRef>,
+    /// A task has one start attempt at a time.
+    pub(crate) starts: Turns<TaskId>,
     /// One makes the network of an allocation at a time.
-    pub(super) network_turns: network::Turns,
+    pub(super) network_turns: Turns<AllocId>,
     /// Commands that people run in tasks.
     pub(crate) execs: TaskTracker,
     /// What the last fingerprint was made from.
@@ -113,7 +114,8 @@ impl Shared {
             pumps: Pumps::new(setup.state_folder.join("log-cursors")),
             attempts: Attempts::default(),
             pulls_by_people: Turns::default(),
-            network_turns: network::Turns::default(),
+            starts: Turns::default(),
+            network_turns: Turns::default(),
             execs: TaskTracker::new(),
             state_folder: setup.state_folder,
             lock_folder: setup.lock_folder,

@@ -22,7 +22,7 @@ async fn the_second_agent_on_an_engine_removes_nothing_until_the_first_one_ends(
     let mut second = Node::new(&world.run, &world.engine, id, options()).await;
     let (second_id, second_handle) = second.run_task(sleeper(&of_second)).await;
     let told = note(&second).await.unwrap();
-    let holder = format!("another agent (process {} of node {}) keeps", std::process::id(), crate::world::node());
+    let holder = format!("another agent (process {} of node {}, engine in ", std::process::id(), crate::world::node());
     assert!(told.contains(&holder) && told.contains("removes none"), "{told}");
     let health = second.driver.fingerprint().await;
     assert!(health.healthy && health.description == format!("Healthy, but {told}"), "{}", health.description);

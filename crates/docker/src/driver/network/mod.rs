@@ -6,7 +6,6 @@
 //! - N3: its end is the end of the network: tasks that still run in it are ended, and the next start makes another.
 
 mod body;
-mod turns;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,8 +24,6 @@ use crate::image::{CheckedArchive, Grant};
 use crate::pause;
 use crate::task::{Identity, OWN_IMAGE};
 
-pub(super) use self::turns::Turns;
-
 /// How often something may come between before the attempt ends.
 const ROUNDS_MAX: u32 = 6;
 /// An engine that is away is asked again after this at the latest.
@@ -42,7 +39,7 @@ pub(super) async fn create(
     cancelled: CancellationToken,
 ) -> Result<GroupNetwork, DriverError> {
     let (body, hash) = body::container_body(&request)?;
-    let turn = cancelled.run_until_cancelled(shared.network_turns.take(request.alloc)).await;
+    let turn = cancelled.run_until_cancelled(shared.network_turns.take(&request.alloc)).await;
     let Some(_turn) = turn else { return Err(given_up()) };
     let name = body::container_name(request.alloc);
     let maker = Maker { shared: &shared, request: &request, cancelled: &cancelled, name, hash };
