@@ -76,6 +76,28 @@ fn removed_containers_networks_and_images_and_an_engine_that_is_restarted() {
     assert_eq!(left, ["complete"]);
 }
 
+/// However often its engine is restarted, that is held against no task.
+#[test]
+fn restarts_of_the_engine_do_not_count_as_ends_of_the_task() {
+    let mut machine = Machine::start();
+    let agent = machine.agent("");
+    let (_, name) = machine.push("shop/taken");
+    let strict = "restart {\n      attempts = 1\n      interval = \"1h\"\n      delay    = \"200ms\"\n      mode     = \"fail\"\n    }";
+    run_job(&agent, &Job::new("taken", &name).group(strict));
+    let allocation = wait_running(&agent, "taken", 1);
+    let mut now = machine.containers_of(&allocation).remove(0).id;
+    for _ in 0..2 {
+        machine.engine.stop().unwrap();
+        machine.engine.resume().unwrap();
+        now = wait_another(&machine, &allocation, &now);
+        told(&agent, &allocation[0], &["Restarting", "What ran the task was stopped or restarted"]);
+    }
+    // Its own end counts: the first is within the policy.
+    machine.engine.call("POST", &format!("/containers/{now}/kill"), Body::Empty).unwrap().success("kill").unwrap();
+    wait_another(&machine, &allocation, &now);
+    told(&agent, &allocation[0], &["Restarting: Task restarting in"]);
+}
+
 #[test]
 fn with_live_restore_a_restart_of_the_engine_is_no_event_at_all() {
     let run = Run::start().unwrap();

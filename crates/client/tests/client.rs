@@ -55,7 +55,7 @@ fn stopped(alloc: &Allocation) -> Allocation {
 }
 
 fn exit(exit_code: i32) -> ExitResult {
-    ExitResult { exit_code, signal: 0, oom_killed: false, message: String::new() }
+    ExitResult { exit_code, signal: 0, oom_killed: false, by_engine: false, message: String::new() }
 }
 
 fn events(report: &AllocationReport, task: &str) -> String {

@@ -245,6 +245,8 @@ pub struct ExitResult {
     /// The number of the signal that ended it; 0 for none.
     pub signal: i32,
     pub oom_killed: bool,
+    /// What runs tasks was stopped or restarted, and took it along: that says nothing of the task.
+    pub by_engine: bool,
     pub message: String,
 }
 

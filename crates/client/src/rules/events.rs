@@ -149,6 +149,7 @@ mod tests {
             exit_code,
             signal,
             oom_killed: false,
+            by_engine: false,
             message: message.to_owned(),
         };
         check(

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) const WITHIN_POLICY: &str = "Restart within policy";
 const NO_RESTARTS_ALLOWED: &str = "Policy allows no restarts";
 const UNRECOVERABLE: &str = "Error was unrecoverable";
+const INTERRUPTED: &str = "What ran the task was stopped or restarted";
 const DELAY_APPLIED: &str = "Exceeded allowed attempts, applying a delay";
 
 /// The largest share of the policy's delay that chance adds to it.
@@ -47,6 +48,11 @@ impl RestartRules {
 pub(crate) enum AttemptEnd {
     Success,
     Failure,
+    /// What ran it went away and took it along: that is not counted.
+    Interrupted {
+        /// It had handled its signal well, or was done by then.
+        success: bool,
+    },
     /// It could not be started; the same attempt may succeed later.
     StartFailed,
     /// It could not be started and never will.
@@ -77,11 +83,14 @@ impl RestartTracker {
         chance: f64,
     ) -> RestartDecision {
         let policy = &rules.policy;
-        if end == AttemptEnd::Success && !rules.on_success {
+        if matches!(end, AttemptEnd::Success | AttemptEnd::Interrupted { success: true }) && !rules.on_success {
             return RestartDecision::Finished;
         }
         if policy.attempts == 0 || rules.once_only {
             return RestartDecision::GiveUp { reason: NO_RESTARTS_ALLOWED.to_owned() };
+        }
+        if matches!(end, AttemptEnd::Interrupted { .. }) {
+            return RestartDecision::Restart { reason: INTERRUPTED, delay: jittered(policy.delay, chance) };
         }
         if self.window_start.is_never() || now > self.window_start.plus(policy.interval) {
             *self = Self { count: 0, window_start: now };
@@ -146,6 +155,8 @@ mod tests {
     #[test]
     fn ends_are_counted_within_the_interval() {
         use AttemptEnd::{Failure, StartFailed, Success, Unrecoverable};
+        const TAKEN: AttemptEnd = AttemptEnd::Interrupted { success: false };
+        const ENDED: AttemptEnd = AttemptEnd::Interrupted { success: true };
         let delay = RestartRules { policy: RestartPolicy { mode: RestartMode::Delay, ..SERVICE.policy }, ..SERVICE };
         let never = RestartRules { policy: RestartPolicy { attempts: 0, ..SERVICE.policy }, ..SERVICE };
         let batch = RestartRules { on_success: false, ..SERVICE };
@@ -168,6 +179,14 @@ mod tests {
         check(batch, &[(0, Failure)], "Restart within policy: 9s");
         check(poststop, &[(0, Success)], "finished");
         check(poststop, &[(0, Failure)], "Policy allows no restarts");
+
+        let interrupted = "What ran the task was stopped or restarted: 9s";
+        check(SERVICE, &[(0, TAKEN), (1, ENDED), (2, TAKEN)], interrupted);
+        check(SERVICE, &[(0, Failure), (1, TAKEN), (2, Failure)], "Restart within policy: 9s");
+        check(batch, &[(0, TAKEN)], interrupted);
+        check(batch, &[(0, ENDED)], "finished");
+        check(never, &[(0, TAKEN)], "Policy allows no restarts");
+        check(poststop, &[(0, TAKEN)], "Policy allows no restarts");
     }
 
     #[test]

@@ -421,7 +421,7 @@ async fn wait(driver: &dyn Driver, handle: &TaskHandle) -> ExitResult {
             Ok(exit) => return exit,
             Err(error) if error.class == ErrorClass::Fatal => {
                 let message = error.full_text();
-                return ExitResult { exit_code: 0, signal: 0, oom_killed: false, message };
+                return ExitResult { exit_code: 0, signal: 0, oom_killed: false, by_engine: false, message };
             }
             Err(error) => {
                 tracing::warn!(task = %handle.id, error = error.full_text(), "could not wait for the task's end");

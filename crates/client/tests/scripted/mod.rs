@@ -507,7 +507,8 @@ impl Driver for ScriptedDriver {
         let mut state = self.state();
         if state.running.remove(&task) {
             state.calls.push(format!("stopped {task}"));
-            let exit = ExitResult { exit_code: 0, signal: 2, oom_killed: false, message: String::new() };
+            let exit =
+                ExitResult { exit_code: 0, signal: 2, oom_killed: false, by_engine: false, message: String::new() };
             state.exits.insert(task, exit);
         }
         self.changed.notify_waiters();

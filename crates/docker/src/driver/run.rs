@@ -124,6 +124,7 @@ fn removed() -> ExitResult {
         exit_code: 137,
         signal: 0,
         oom_killed: false,
+        by_engine: false,
         message: "the container was removed by somebody else while its task ran".to_owned(),
     }
 }
@@ -139,10 +140,12 @@ fn exit_of(container: &Container, engine_was_away: bool) -> ExitResult {
     if !container.state.error.is_empty() {
         message = format!("{message}: {}", container.state.error);
     }
-    if engine_was_away && matches!(code, 137 | 143) && !oom_killed {
+    // Its handler of the signal may make anything of it, which cannot be told from an end of its own at that time.
+    let by_engine = engine_was_away && !oom_killed;
+    if by_engine && matches!(code, 137 | 143) {
         message.push_str(" (the Docker engine was stopped or restarted meanwhile)");
     }
-    ExitResult { exit_code: code, signal: 0, oom_killed, message }
+    ExitResult { exit_code: code, signal: 0, oom_killed, by_engine, message }
 }
 
 /// Ends the task: by `signal` or the image's own, then by force after `timeout`.

@@ -141,13 +141,14 @@ impl Config {
             exit_code: self.exit_code,
             signal: self.exit_signal,
             oom_killed: false,
+            by_engine: false,
             message: self.exit_message.clone(),
         }
     }
 
     /// Its end when it was told to.
     pub(super) fn killed(&self) -> ExitResult {
-        ExitResult { exit_code: 0, signal: 0, oom_killed: false, message: String::new() }
+        ExitResult { exit_code: 0, signal: 0, oom_killed: false, by_engine: false, message: String::new() }
     }
 }
 

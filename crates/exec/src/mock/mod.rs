@@ -65,6 +65,7 @@ async fn ended(mut exit: watch::Receiver<Option<ExitResult>>) -> ExitResult {
         exit_code: 0,
         signal: 0,
         oom_killed: false,
+        by_engine: false,
         message: "the mock task was dropped".to_owned(),
     })
 }

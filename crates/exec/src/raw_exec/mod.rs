@@ -154,7 +154,13 @@ fn signal_number(name: &str, default: Signal) -> Result<i32, DriverError> {
 }
 
 fn exit_result(exit: Exit) -> ExitResult {
-    ExitResult { exit_code: exit.exit_code, signal: exit.signal, oom_killed: exit.oom_killed, message: exit.message }
+    ExitResult {
+        exit_code: exit.exit_code,
+        signal: exit.signal,
+        oom_killed: exit.oom_killed,
+        by_engine: false,
+        message: exit.message,
+    }
 }
 
 #[async_trait]

@@ -140,7 +140,7 @@ impl Driver for Stage {
     }
     async fn wait(&self, handle: &TaskHandle) -> Result<ExitResult, DriverError> {
         self.stopped(&handle.id).cancelled().await;
-        Ok(ExitResult { exit_code: 0, signal: 0, oom_killed: false, message: String::new() })
+        Ok(ExitResult { exit_code: 0, signal: 0, oom_killed: false, by_engine: false, message: String::new() })
     }
     async fn stop(&self, handle: &TaskHandle, _: &str, _: GoDuration) -> Result<(), DriverError> {
         self.stopped(&handle.id).cancel();

@@ -196,7 +196,11 @@ impl Core {
         acts.retry_at = None;
         acts.failures = 0;
         events::push(&mut task.state, events::terminated(moment.now, exit));
-        let end = if exit.successful() { AttemptEnd::Success } else { AttemptEnd::Failure };
+        let end = match exit {
+            exit if exit.by_engine => AttemptEnd::Interrupted { success: exit.successful() },
+            exit if exit.successful() => AttemptEnd::Success,
+            _ => AttemptEnd::Failure,
+        };
         self.attempt_ended(name, Some(handle), end, moment);
     }
 

@@ -143,7 +143,7 @@ impl Story {
 }
 
 fn exit(exit_code: i32) -> ExitResult {
-    ExitResult { exit_code, signal: 0, oom_killed: false, message: String::new() }
+    ExitResult { exit_code, signal: 0, oom_killed: false, by_engine: false, message: String::new() }
 }
 
 fn hook(name: &str, hook: LifecycleHook, sidecar: bool) -> Task {

@@ -70,7 +70,7 @@ struct World {
 }
 
 fn exit(code: i32) -> ExitResult {
-    ExitResult { exit_code: code, signal: 0, oom_killed: false, message: String::new() }
+    ExitResult { exit_code: code, signal: 0, oom_killed: false, by_engine: false, message: String::new() }
 }
 
 fn random_task(chance: &mut Chance, name: &str) -> Task {
