@@ -60,6 +60,8 @@ fn what_a_lost_ledger_made_foreign_is_taken_back_and_goes_at_its_time() {
     std::fs::write(agent.file_path("agent.hcl"), AGENT).unwrap();
     // A second name, as a person may give one.
     machine.engine.tag(&idle, "mine/second", "1").unwrap();
+    let losses = |agent: &Agent| agent.log().matches("the image ledger of this engine is empty, though").count();
+    assert_eq!(losses(&agent), 0);
     lose_the_ledger(&mut agent);
     for name in [&idle, &used, &other] {
         assert_eq!(provenance(&agent, name), "foreign", "{name}");
@@ -85,6 +87,7 @@ fn what_a_lost_ledger_made_foreign_is_taken_back_and_goes_at_its_time() {
     agent.stop().unwrap();
     agent.resume().unwrap();
     assert_eq!(provenance(&agent, &used), "obtained");
+    assert_eq!(losses(&agent), 1, "told when it was lost, and not again: {}", agent.log());
     stop_job(&machine, &agent, "used");
     machine.wait_image_gone(GONE, &used);
     assert!(machine.has_image(&other), "nobody adopted it");

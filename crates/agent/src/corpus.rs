@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use longshore_cli::ConfigVerdict;
 use longshore_settings::reference::{self, CLIENT_OPTIONS, Kind};
 use longshore_settings::{Inputs, Object, Value};
 
@@ -43,7 +44,8 @@ fn told(files: Files) -> String {
     let arguments = arguments::parse(&words).unwrap();
     let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
     let inputs = Inputs { dev: arguments.dev, files: files.texts, flags: arguments.flags, ..Inputs::default() };
-    let told = validate::examine(&inputs, &files.empty, true, &[interface], false);
+    let text = ConfigVerdict::Text { effective: true, colour: false };
+    let told = validate::examine(&inputs, &files.empty, &[interface]).told(text);
     let holds = told.out.lines().filter(|line| !line.contains("(default)") && !line.contains("(default of -dev)"));
     let holds: Vec<&str> = holds.collect();
     format!("{}{}\n", told.err, holds.join("\n"))

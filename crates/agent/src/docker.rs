@@ -1,7 +1,7 @@
 //! The Docker driver's settings as they hold, and how people see them.
 
 use longshore_docker::{FirstLook, Foreign, Options};
-use longshore_engine::Endpoint;
+use longshore_engine::{ApiVersion, Endpoint};
 use serde_json::{Value, json};
 
 /// Where an engine listens when nobody says otherwise.
@@ -14,6 +14,21 @@ pub(crate) fn endpoint(options: &Options, docker_host: Option<&str>) -> Result<E
     }
     let text = docker_host.filter(|text| !text.is_empty()).unwrap_or(USUAL_SOCKET);
     text.parse().map_err(|error| format!("DOCKER_HOST: {error}"))
+}
+
+/// The version of the engine's API that is spoken without asking: `DOCKER_API_VERSION`, read like `DOCKER_HOST` only where no
+/// option names the engine, as Nomad does.
+pub(crate) fn api_version(options: &Options, given: Option<&str>) -> Result<Option<ApiVersion>, String> {
+    let given = given.filter(|text| !text.is_empty() && options.endpoint.is_none());
+    let Some(given) = given else { return Ok(None) };
+    let version: ApiVersion = given.parse().map_err(|error| format!("DOCKER_API_VERSION: {error}"))?;
+    let (oldest, newest) = (ApiVersion::OLDEST, ApiVersion::NEWEST);
+    if !(oldest..=newest).contains(&version) {
+        return Err(format!(
+            "DOCKER_API_VERSION: {version} is not spoken here; this build speaks {oldest} to {newest}"
+        ));
+    }
+    Ok(Some(version))
 }
 
 /// What the banner says about the engine; `None` for `look` stands for an engine that has not answered yet.
@@ -100,6 +115,19 @@ mod tests {
     #[track_caller]
     fn check(look: Option<&FirstLook>, dev: bool, expected: &str) {
         assert_eq!(note(look, dev, true).unwrap_or_default(), expected);
+    }
+
+    #[test]
+    fn a_version_is_pinned_where_no_option_names_the_engine() {
+        let check = |given: &str, endpoint: Option<&str>| {
+            let options = Options { endpoint: endpoint.map(|it| it.parse().unwrap()), ..Options::default() };
+            api_version(&options, Some(given)).map(|version| version.map(|it| it.to_string()))
+        };
+        assert_eq!(check("1.41", None), Ok(Some("1.41".to_owned())));
+        assert_eq!(check("", None), Ok(None));
+        assert_eq!(check("1.41", Some("unix:///run/d.sock")), Ok(None));
+        assert!(check("new", None).unwrap_err().starts_with("DOCKER_API_VERSION: \"new\" is no version"));
+        assert!(check("1.24", None).unwrap_err().ends_with("this build speaks 1.41 to 1.53"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) fn all(setup: &Setup, node: NodeId) -> Result<Drivers, AgentError> {
     if allows("docker") {
         let docker = Arc::new(DockerDriver::new(DriverSetup {
             options: setup.docker.clone(),
-            engine: Engine::new(setup.docker_endpoint.clone()),
+            engine: Engine::with_version(setup.docker_endpoint.clone(), setup.docker_api_version),
             node,
             state_folder: setup.folders.engine_state.clone(),
             lock_folder: setup.folders.locks.clone(),

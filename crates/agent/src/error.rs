@@ -73,6 +73,7 @@ impl AgentError {
                  was touched, and tasks run on. To begin anew instead, move the node's record away: containers that no \
                  allocation knows are then removed after gc.dangling_containers.creation_grace",
             ),
+            Self::Client(error) => error.hint(),
             Self::InUse { .. } => Some("end it, or give this one a data_dir of its own"),
             Self::Listen { source, .. } => match source.kind() {
                 io::ErrorKind::AddrInUse => Some(

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use longshore_settings::AgentConfig;
 
+use crate::left_behind::PREFIX;
+
 /// The folders of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Folders {
@@ -70,7 +72,7 @@ impl Surroundings {
 
 impl Folders {
     pub(crate) fn of(config: &AgentConfig, around: &Surroundings) -> Self {
-        let temporary = around.temporary.join(format!("longshore-dev-{}", around.process));
+        let temporary = around.temporary.join(format!("{PREFIX}{}", around.process));
         let base = config.data_dir.as_deref();
         let under = |given: &Option<PathBuf>, name: &str| match (given, base) {
             (Some(given), _) => given.clone(),
@@ -99,22 +101,6 @@ impl Folders {
     /// The folder that one agent at a time may use.
     pub(crate) fn locked(&self) -> &Path {
         &self.node_state
-    }
-}
-
-/// The folder of a run that leaves nothing behind: goes when this is dropped.
-#[derive(Debug)]
-pub(crate) struct Temporary(pub(crate) Option<PathBuf>);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        let Some(folder) = &self.0 else { return };
-        match std::fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(folder = %folder.display(), %error, "the temporary folder could not be removed");
-            }
-            _ => {}
-        }
     }
 }
 

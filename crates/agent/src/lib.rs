@@ -16,6 +16,7 @@ mod drivers;
 mod error;
 mod files;
 mod folders;
+mod left_behind;
 mod logging;
 mod roles;
 mod run;
@@ -28,6 +29,8 @@ mod validate;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
+
+use longshore_cli::ConfigVerdict;
 
 /// Runs what the command line asks for; `words` is the whole of it, program name first.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -61,7 +64,7 @@ impl longshore_cli::Local for Commands {
         show::show(&self.program, words, colour)
     }
 
-    fn validate_config(&self, paths: &[String], effective: bool, colour: bool) -> u8 {
-        validate::validate(paths, effective, colour)
+    fn validate_config(&self, paths: &[String], form: ConfigVerdict) -> u8 {
+        validate::validate(paths, form)
     }
 }

@@ -21,7 +21,8 @@ use tokio_util::sync::CancellationToken;
 use crate::addresses::Listeners;
 use crate::banner::API_LEVEL;
 use crate::error::AgentError;
-use crate::folders::{Folders, Temporary};
+use crate::folders::Folders;
+use crate::left_behind::{Temporary, remove_ended};
 use crate::{client_options, docker, drivers, shown};
 
 /// Everything of one agent that runs.
@@ -54,6 +55,8 @@ pub(crate) struct Setup {
     pub(crate) folders: Folders,
     pub(crate) docker: longshore_docker::Options,
     pub(crate) docker_endpoint: longshore_engine::Endpoint,
+    /// Spoken without asking the engine for its own.
+    pub(crate) docker_api_version: Option<longshore_engine::ApiVersion>,
     pub(crate) raw_exec: longshore_exec::RawExecOptions,
     pub(crate) mock: longshore_exec::MockOptions,
     pub(crate) name: String,
@@ -65,6 +68,10 @@ impl Roles {
     pub(crate) async fn start(setup: Setup) -> Result<Self, AgentError> {
         let Setup { config, listeners, folders, .. } = &setup;
         let temporary = Temporary(folders.temporary.clone());
+        if let Some(beside) = folders.temporary.as_deref().and_then(Path::parent).map(Path::to_owned) {
+            // Nobody waits for it.
+            tokio::task::spawn_blocking(move || remove_ended(&beside, &format!("client/{AGENT_LOCK}")));
+        }
         make_folder(&folders.node_state)?;
         let lock = lock(folders.locked())?;
         let address = listeners.http.bind;
@@ -194,8 +201,11 @@ fn make_folder(path: &Path) -> Result<(), AgentError> {
 }
 
 /// Two agents on one folder would ruin it for each other.
+/// In the folder that one agent at a time may use.
+const AGENT_LOCK: &str = "agent.lock";
+
 fn lock(folder: &Path) -> Result<File, AgentError> {
-    let path = folder.join("agent.lock");
+    let path = folder.join(AGENT_LOCK);
     let failed = |source| AgentError::Lock { path: path.clone(), source };
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
     match file.try_lock() {

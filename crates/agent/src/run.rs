@@ -104,9 +104,11 @@ fn setup(settings: Settings, listeners: Listeners, files: Vec<String>) -> Result
     let Settings { config, docker, raw_exec, mock, told: _, effective: _ } = settings;
     let docker_host = std::env::var("DOCKER_HOST").ok();
     let docker_endpoint = docker::endpoint(&docker, docker_host.as_deref()).map_err(AgentError::Endpoint)?;
+    let api_version = std::env::var("DOCKER_API_VERSION").ok();
+    let docker_api_version = docker::api_version(&docker, api_version.as_deref()).map_err(AgentError::Endpoint)?;
     let folders = Folders::of(&config, &Surroundings::look());
     let name = config.name.clone().unwrap_or_else(host_name);
-    Ok(Setup { config, listeners, folders, docker, docker_endpoint, raw_exec, mock, name, files })
+    Ok(Setup { config, listeners, folders, docker, docker_endpoint, docker_api_version, raw_exec, mock, name, files })
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! `config validate`: whether an agent would start with these files, and what it would do then.
 
-use std::fmt::Write;
-
+use longshore_cli::ConfigVerdict;
 use longshore_settings::{Effective, Inputs, is_taken_by_nomad};
 use longshore_values::{Diagnostic, Severity};
+use serde_json::json;
 
 use crate::addresses::{self, BadAddress, Interface};
 use crate::files::{self, Files};
@@ -19,14 +19,15 @@ pub(crate) struct Told {
 }
 
 /// The exit code of `config validate`.
-pub(crate) fn validate(paths: &[String], effective: bool, colour: bool) -> u8 {
-    let told = match files::read(paths) {
+pub(crate) fn validate(paths: &[String], form: ConfigVerdict) -> u8 {
+    let found = match files::read(paths) {
         Ok(Files { texts, empty }) => {
             let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
-            examine(&inputs, &empty, effective, &addresses::interfaces(), colour)
+            examine(&inputs, &empty, &addresses::interfaces())
         }
-        Err(error) => Told { err: format!("{}: {error}\n\n{INVALID}\n", word(true, colour)), ..Told::default() },
+        Err(error) => Found { all: vec![Diagnostic::error(error.to_string())], effective: Vec::new() },
     };
+    let told = found.told(form);
     eprint!("{}", told.err);
     print!("{}", told.out);
     u8::from(!told.valid)
@@ -34,18 +35,14 @@ pub(crate) fn validate(paths: &[String], effective: bool, colour: bool) -> u8 {
 
 const INVALID: &str = "Configuration is invalid";
 
-/// `empty` are folders without agent files; `effective` asks for the list of what holds.
-pub(crate) fn examine(
-    inputs: &Inputs,
-    empty: &[String],
-    effective: bool,
-    interfaces: &[Interface],
-    colour: bool,
-) -> Told {
-    let mut told = Told::default();
-    for path in empty {
-        let _ = writeln!(told.err, "{}: No configuration loaded from {path}\n", word(false, colour));
-    }
+/// What there is to say of files, and what would hold.
+pub(crate) struct Found {
+    pub(crate) all: Vec<Diagnostic>,
+    effective: Vec<Effective>,
+}
+
+/// `empty` are folders without agent files.
+pub(crate) fn examine(inputs: &Inputs, empty: &[String], interfaces: &[Interface]) -> Found {
     let settings = Settings::examine(inputs);
     let mut all = settings.told.clone();
     if settings.is_good() {
@@ -55,18 +52,34 @@ pub(crate) fn examine(
         }
         all.extend(settings.config.start_notices().into_iter().map(|it| Diagnostic::warning(without_heading(it))));
     }
-    told.valid = !all.iter().any(Diagnostic::is_error);
-    told.err.push_str(&listed(&all, colour));
-    told.err.push_str(&taken_by_nomad(&all));
-    if told.valid {
-        if effective {
-            list(&mut told.out, &settings.effective);
+    let nothing = empty.iter().map(|path| Diagnostic::warning(format!("No configuration loaded from {path}")));
+    all.splice(..0, nothing);
+    Found { all, effective: settings.effective }
+}
+
+impl Found {
+    pub(crate) fn told(&self, form: ConfigVerdict) -> Told {
+        let Self { all, effective } = self;
+        let valid = !all.iter().any(Diagnostic::is_error);
+        match form {
+            ConfigVerdict::Json => {
+                let out = format!("{:#}\n", json!({ "valid": valid, "diagnostics": all }));
+                Told { out, err: String::new(), valid }
+            }
+            ConfigVerdict::Text { colour, .. } if !valid => {
+                let err = format!("{}{}{INVALID}\n", listed(all, colour), taken_by_nomad(all));
+                Told { out: String::new(), err, valid }
+            }
+            ConfigVerdict::Text { effective: lists, colour } => {
+                let mut out = String::new();
+                if lists {
+                    list(&mut out, effective);
+                }
+                out.push_str("Configuration is valid!\n");
+                Told { out, err: listed(all, colour), valid }
+            }
         }
-        told.out.push_str("Configuration is valid!\n");
-    } else {
-        let _ = writeln!(told.err, "{INVALID}");
     }
-    told
 }
 
 /// Errors and warnings, one after the other.
@@ -128,10 +141,27 @@ mod tests {
         let texts = files.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
         let interface = Interface { name: "eth0".to_owned(), ip: "10.0.0.7".parse().unwrap() };
         let inputs = Inputs { dev: false, files: texts, ..Inputs::default() };
-        examine(&inputs, &[], effective, &[interface], false)
+        examine(&inputs, &[], &[interface]).told(ConfigVerdict::Text { effective, colour: false })
     }
 
     const BASE: &str = "data_dir = \"/var/lib/longshore\"\nserver { enabled = true }\nclient { enabled = true }\n";
+
+    #[test]
+    fn editors_get_all_of_it_as_json() {
+        let files = vec![("a.hcl".to_owned(), format!("{BASE}client {{ enabeld = true }}\n"))];
+        let found = examine(&Inputs { files, ..Inputs::default() }, &["empty".to_owned()], &[]);
+        let told = found.told(ConfigVerdict::Json);
+        let shown: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+        assert_eq!((&shown["valid"], told.err.as_str(), told.valid), (&json!(false), "", false));
+        let all = shown["diagnostics"].as_array().unwrap();
+        assert_eq!(all[0]["severity"], "warning");
+        let wrong = all.iter().find(|it| it["severity"] == "error").unwrap();
+        assert_eq!(wrong["hint"], "did you mean \"enabled\"?");
+        assert_eq!((&wrong["place"]["file"], &wrong["place"]["line"]), (&json!("a.hcl"), &json!(4)));
+        let good =
+            examine(&Inputs { files: vec![("a.hcl".to_owned(), BASE.to_owned())], ..Inputs::default() }, &[], &[]);
+        assert!(good.told(ConfigVerdict::Json).out.contains("\"valid\": true"));
+    }
 
     #[test]
     fn all_errors_of_all_files_are_listed() {
@@ -340,7 +370,8 @@ client {
     #[test]
     fn colours_mark_words_alone() {
         let files = vec![("a.hcl".to_owned(), "colour = 1".to_owned())];
-        let got = examine(&Inputs { files, ..Inputs::default() }, &["empty".to_owned()], false, &[], true);
+        let found = examine(&Inputs { files, ..Inputs::default() }, &["empty".to_owned()], &[]);
+        let got = found.told(ConfigVerdict::Text { effective: false, colour: true });
         let words: Vec<&str> = got.err.lines().filter(|line| line.contains('\u{1b}')).collect();
         let [warning, errors @ ..] = words.as_slice() else { panic!("{}", got.err) };
         assert_eq!(*warning, "\u{1b}[33mwarning\u{1b}[0m: No configuration loaded from empty");

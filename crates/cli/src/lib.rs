@@ -40,6 +40,15 @@ pub use version::{NOMAD_LEVEL, VERSION};
 const NO_COMMAND: u8 = 127;
 const DEFAULT_ADDRESS: &str = "http://127.0.0.1:4646";
 
+/// How `config validate` tells what it finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigVerdict {
+    /// For people; `effective` asks for the list of what holds, `colour` is for standard error.
+    Text { effective: bool, colour: bool },
+    /// For editors.
+    Json,
+}
+
 /// What commands do where this crate cannot go: in the process itself, with what an agent is made of. Each gives back
 /// the exit code.
 pub trait Local {
@@ -47,8 +56,8 @@ pub trait Local {
     fn agent(&self, words: &[String]) -> u8;
     /// `config show`, with the words behind it; `colour` is for standard error.
     fn show_config(&self, words: &[String], colour: bool) -> u8;
-    /// `config validate`; `effective` asks for the list of what holds, `colour` is for standard error.
-    fn validate_config(&self, paths: &[String], effective: bool, colour: bool) -> u8;
+    /// `config validate`.
+    fn validate_config(&self, paths: &[String], form: ConfigVerdict) -> u8;
 }
 
 /// Carries out one command line and gives back its exit code.

@@ -491,7 +491,7 @@ async fn remove_all(shared: &Shared, alloc: AllocId) {
     let mut backoff = Backoff::new(REMOVE_RETRY_DELAY_MIN, REMOVE_RETRY_DELAY_MAX);
     loop {
         let root = directories::alloc_root(&shared.config.alloc_dir, alloc);
-        let removed = tokio::task::spawn_blocking(move || directories::remove(&root)).await;
+        let removed = tokio::task::spawn_blocking(move || directories::remove_folder(&root)).await;
         match removed.unwrap_or_else(|error| Err(error.into())) {
             Ok(()) => break,
             Err(error) => tracing::warn!(

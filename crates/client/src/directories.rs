@@ -148,8 +148,11 @@ pub(crate) fn release_secrets(alloc_root: &Path) {
     }
 }
 
-/// Removes the folder of an allocation with all that is in it.
-pub(crate) fn remove(alloc_root: &Path) -> io::Result<()> {
+/// Removes the folder of one allocation, or of many, with all that is in it. What is not there is no error.
+///
+/// # Errors
+/// When something within would not go. Secrets were unmounted then.
+pub fn remove_folder(alloc_root: &Path) -> io::Result<()> {
     release_secrets(alloc_root);
     match fs::remove_dir_all(alloc_root) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -238,9 +241,9 @@ mod tests {
         // Building again keeps what is there and mounts nothing over it.
         build(&root, &tasks).unwrap();
         assert_eq!(fs::read_to_string(dirs.secrets.join("token")).unwrap(), "x");
-        remove(&root).unwrap();
+        remove_folder(&root).unwrap();
         assert!(!root.exists());
-        remove(&root).unwrap();
+        remove_folder(&root).unwrap();
     }
 
     #[test]

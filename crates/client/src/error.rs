@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use longshore_logs::LogError;
 use longshore_model::AllocId;
+use rusqlite::ErrorCode;
 
 /// Why the node could not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,26 @@ pub enum ClientError {
     RecordClosed,
     #[error("the system gave no random numbers: {0}")]
     NoRandomness(String),
+}
+
+impl ClientError {
+    /// What to try, where anything helps.
+    pub fn hint(&self) -> Option<&'static str> {
+        let Self::Record { source, .. } = self else { return None };
+        match source.sqlite_error_code()? {
+            ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt => Some(
+                "it is damaged: put it back from a copy, with all files that have its name, or move these away; then the node \
+                 forgets what ran here, and containers that no allocation knows are removed after \
+                 gc.dangling_containers.creation_grace",
+            ),
+            ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly => {
+                Some("start the agent as a user who may write there, or set data_dir to a folder of its own")
+            }
+            ErrorCode::DiskFull => Some("make room on that file system, or move data_dir to another one"),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some("another program has it open: end that"),
+            _ => None,
+        }
+    }
 }
 
 /// Why a log cannot be read.

@@ -32,6 +32,7 @@ mod wishes;
 pub use asked::{AskError, MeasuredTask};
 pub use client::{Client, PreparedClient};
 pub use config::{ClientConfig, ENV_DENYLIST};
+pub use directories::remove_folder;
 pub use error::{ClientError, ReadLogError};
 pub use files::{AllocFile, FileInfo, FilesError};
 pub use host::{CpuStats, DiskStats, HostStats, MemoryStats};

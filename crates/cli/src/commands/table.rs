@@ -61,6 +61,7 @@ pub(crate) const GENERAL: &[Flag] = &[
 const VERBOSE: Flag = Flag::switch("verbose", "Whole ids, absolute times and more detail.");
 const DETACH: Flag = Flag::switch("detach", "Return at once instead of following the evaluation.");
 const JSON: Flag = Flag::switch("json", "The answer as JSON.");
+const DIAGNOSTICS: Flag = Flag::text("diagnostics", "How mistakes are told: text, or json for editors (default text).");
 const TEMPLATE: Flag = Flag::text("t", "The answer through a Go template.");
 const PRIORITY: Flag = Flag::integer("eval-priority", "The evaluation's priority, if not the job's.");
 const NO_DELAY: Flag = Flag::switch("no-shutdown-delay", "Do not wait for the shutdown delays of groups and tasks.");
@@ -209,7 +210,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         synopsis: "Check agent files before an agent is started with them",
         about: "Paths are files or folders, as -config of `agent` takes them. Every error and every warning is listed with\n  \
                 file, line and what to try; the exit code is 1 when an agent would not start.",
-        flags: &[&[Flag::switch("effective", "List every setting that holds, and where it comes from.")]],
+        flags: &[&[Flag::switch("effective", "List every setting that holds, and where it comes from."), DIAGNOSTICS]],
         general: false,
         action: Action::ConfigValidate,
     },
@@ -541,10 +542,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: "[options] <path>",
         synopsis: "Check a job file without running it",
         about: "",
-        flags: &[
-            &[Flag::text("diagnostics", "How mistakes are told: text, or json for editors (default text).")],
-            jobfile::FLAGS,
-        ],
+        flags: &[&[DIAGNOSTICS], jobfile::FLAGS],
         general: true,
         action: Action::JobValidate,
     },

@@ -100,9 +100,14 @@ impl Local for Elsewhere {
         u8::try_from(words.len()).unwrap()
     }
 
-    /// As many as there are paths, and 100 for the list.
-    fn validate_config(&self, paths: &[String], effective: bool, _: bool) -> u8 {
-        u8::try_from(paths.len()).unwrap() + if effective { 100 } else { 0 }
+    /// As many as there are paths, and 100 for the list or 50 for editors.
+    fn validate_config(&self, paths: &[String], form: crate::ConfigVerdict) -> u8 {
+        let more = match form {
+            crate::ConfigVerdict::Text { effective: true, .. } => 100,
+            crate::ConfigVerdict::Text { effective: false, .. } => 0,
+            crate::ConfigVerdict::Json => 50,
+        };
+        u8::try_from(paths.len()).unwrap() + more
     }
 }
 

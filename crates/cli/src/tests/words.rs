@@ -91,6 +91,11 @@ fn agent_files_are_checked_in_this_process() {
     assert_eq!(run_at("", &["config", "show", "-origin", "-dev", "-node=a", "b.hcl"]), "--- exit 4");
     assert_eq!(run_at("", &["config", "validate", "a.hcl", "b"]), "--- exit 2");
     assert_eq!(run_at("", &["config", "validate", "-effective", "a.hcl"]), "--- exit 101");
+    assert_eq!(run_at("", &["config", "validate", "-diagnostics=json", "a.hcl"]), "--- exit 51");
+    for wrong in [&["-diagnostics=xml"][..], &["-diagnostics=json", "-effective"]] {
+        let told = run_at("", &[&["config", "validate"], wrong, &["a.hcl"]].concat());
+        assert!(told.ends_with("--- exit 1"), "{told}");
+    }
     insta::assert_snapshot!(run_at("", &["config", "validate"]), @"
     --- stderr
     This command takes at least one argument: <path>

@@ -29,7 +29,7 @@ pub(crate) async fn attach(shared: Arc<Shared>) {
 
 async fn open_and_follow(shared: Arc<Shared>) {
     let reached = reach(&shared).await;
-    let (keeping, note) = begin_to_keep(&shared, &reached).await;
+    let Begun { keeping, note, is_ledger_empty } = begin_to_keep(&shared, &reached).await;
     if let Some(note) = &note {
         tracing::warn!("{note}");
     }
@@ -38,7 +38,15 @@ async fn open_and_follow(shared: Arc<Shared>) {
         Ok(known) => known.clone(),
         Err(_) => return,
     };
-    for event in known.into_iter().flatten() {
+    let known: Vec<Event> = known.into_iter().flatten().collect();
+    if is_ledger_empty && known.iter().any(has_needs) {
+        tracing::warn!(
+            "the image ledger of this engine is empty, though the node's record knows tasks that had their images by it: it \
+             was lost. Images that it knew to be ours and that no task uses count as foreign now and stay; `longshore \
+             image adopt` takes them back"
+        );
+    }
+    for event in known {
         keeping.tell(event);
     }
     keeping.tell(Event::AgentNeeds { names: shared.options.infra_image.iter().cloned().collect() });
@@ -53,17 +61,33 @@ async fn open_and_follow(shared: Arc<Shared>) {
     tokio::join!(follow, take_over);
 }
 
+/// A task is never accepted before the ledger has what it needs.
+fn has_needs(event: &Event) -> bool {
+    matches!(event, Event::Accepted { needs, .. } if !needs.is_empty())
+}
+
+/// A keeper that has begun.
+struct Begun {
+    keeping: Keeping,
+    /// Why it only looks on, if so.
+    note: Option<String>,
+    is_ledger_empty: bool,
+}
+
 /// The keeper, as soon as its books can be opened: what is in their way (a full disk, a file system that was mounted
 /// read-only) may pass, and is told until then.
-async fn begin_to_keep(shared: &Arc<Shared>, reached: &Reached) -> (Keeping, Option<String>) {
+async fn begin_to_keep(shared: &Arc<Shared>, reached: &Reached) -> Begun {
     let mut wait = AGAIN_MIN;
     loop {
         let (at, of) = (shared.clone(), reached.clone());
         let why = match blocking(move || take_books(&at, &of)).await {
-            Ok((books, note)) => match start_keeping(shared, books) {
-                Ok(keeping) => return (keeping, note),
-                Err(error) => with_causes(&error),
-            },
+            Ok((books, note)) => {
+                let is_ledger_empty = note.is_none() && books.entries.is_empty();
+                match start_keeping(shared, books) {
+                    Ok(keeping) => return Begun { keeping, note, is_ledger_empty },
+                    Err(error) => with_causes(&error),
+                }
+            }
             Err(why) => why,
         };
         let is_news = shared.books.send_if_modified(|books| match books {

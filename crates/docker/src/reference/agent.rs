@@ -2,7 +2,7 @@ use super::{OptionRow, row};
 
 /// Every option of the agent's `plugin "docker" { config { … } }`.
 pub const AGENT_OPTIONS: &[OptionRow] = &[
-    row("endpoint", "address", "`DOCKER_HOST`, or the usual socket", "Where the engine is: `unix://…` or `tcp://…`."),
+    row("endpoint", "address", "DOCKER_HOST, or the usual socket", "Where the engine is: `unix://…` or `tcp://…`."),
     row("allow_privileged", "bool", "false", "Tasks may be privileged, and may have any mode of `allowed_modes`."),
     row(
         "allow_caps",

@@ -667,6 +667,20 @@ fn unknown_and_misplaced_keys_name_the_right_place() {
       |   ^^
     hint: it belongs in plugin "docker" { config { gc { … } } }
     "#);
+    insta::assert_snapshot!(refusal("client {\n  image_delay = \"3s\"\n}"), @r#"
+    a.hcl:2:3: client unexpected keys image_delay
+      |
+    2 |   image_delay = "3s"
+      |   ^^^^^^^^^^^
+    hint: it belongs in plugin "docker" { config { gc { image_delay … } } }
+    "#);
+    insta::assert_snapshot!(refusal("allow_privileged = true"), @r#"
+    a.hcl:1:1: unexpected keys allow_privileged
+      |
+    1 | allow_privileged = true
+      | ^^^^^^^^^^^^^^^^
+    hint: it belongs in plugin "docker" { config { allow_privileged = … } }
+    "#);
     insta::assert_snapshot!(refusal("client {\n  datacentre = \"x\"\n  datacenter = \"y\"\n enabledd = true }"), @r#"
     a.hcl:2:3: client unexpected keys datacentre
       |

@@ -33,9 +33,28 @@ pub(super) fn dev_defaults() -> Object {
     object
 }
 
+/// Options of the Docker driver that people are likely to put elsewhere.
+const OF_DOCKER: [&str; 9] = [
+    "allow_caps",
+    "allow_privileged",
+    "allow_runtimes",
+    "disable_log_collection",
+    "extra_labels",
+    "image_pull_timeout",
+    "infra_image",
+    "pids_limit",
+    "pull_activity_timeout",
+];
+
 pub(super) fn decode(block: &mut Block<'_>) -> AgentConfig {
     block.belongs("gc", "plugin \"docker\" { config { gc { … } } }");
     block.belongs("docker", "plugin \"docker\" { config { … } }");
+    for option in OF_DOCKER {
+        block.belongs(option, &format!("plugin \"docker\" {{ config {{ {option} = … }} }}"));
+    }
+    for option in ["image_delay", "dangling_containers"] {
+        block.belongs(option, &format!("plugin \"docker\" {{ config {{ gc {{ {option} … }} }} }}"));
+    }
     // There are no external plugins.
     block.note_unused("plugin_dir", "");
     block.note_unused("enable_debug", "");
